@@ -9,11 +9,9 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# Everything a target of ours is compiled with; third-party sources do not link it.
-add_library(inis_options INTERFACE)
-target_include_directories(inis_options INTERFACE "${PROJECT_SOURCE_DIR}/engine")
-target_compile_definitions(inis_options INTERFACE _GNU_SOURCE INIS_VERSION="${PROJECT_VERSION}")
-target_compile_options(inis_options INTERFACE
+include_directories("${PROJECT_SOURCE_DIR}/engine")
+add_compile_definitions(_GNU_SOURCE INIS_VERSION="${PROJECT_VERSION}")
+add_compile_options(
   -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
   -Wpointer-arith -Wcast-align -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough
   -fno-strict-aliasing -fno-common)
@@ -48,7 +46,7 @@ function(inis_library layer)
   file(GLOB sources CONFIGURE_DEPENDS *.c)
   list(FILTER sources EXCLUDE REGEX "/main\\.c$")
   add_library(inis_${layer} STATIC ${sources})
-  target_link_libraries(inis_${layer} PUBLIC inis_options ${arg_LIBS})
+  target_link_libraries(inis_${layer} PUBLIC ${arg_LIBS})
 endfunction()
 
 # inis_program(<name> <sources>... LIBS <libraries>... [STATIC]): an executable of the project.
@@ -57,7 +55,7 @@ endfunction()
 function(inis_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC" "" "LIBS")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE inis_options ${arg_LIBS})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS})
   if(arg_STATIC AND NOT INIS_INSTRUMENTED)
     target_link_options(${name} PRIVATE -static-pie)
   else()
