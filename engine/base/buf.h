@@ -22,7 +22,10 @@ struct inis_buf {
 	bool failed;
 };
 
-#define INIS_BUF_INIT(max_) { .max = (max_) }
+#define INIS_BUF_INIT(max_)   \
+	{                     \
+		.max = (max_) \
+	}
 
 void inis_buf_free(struct inis_buf *b);
 #define cleanup_buf __attribute__((cleanup(inis_buf_free)))

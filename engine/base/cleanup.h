@@ -55,11 +55,11 @@ static inline int take_fd(int *fd)
 	return taken;
 }
 
-#define take_ptr(p)                    \
-	({                                 \
-		__typeof__(p) taken_ = (p);    \
-		(p) = NULL;                    \
-		taken_;                        \
+#define take_ptr(p)                         \
+	({                                  \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL;                 \
+		taken_;                     \
 	})
 
 /* Closes *fd if open and marks it closed. */

@@ -49,7 +49,10 @@ struct inis_error {
 	char message[320]; /* for people; one line, UTF-8, no secrets */
 };
 
-#define INIS_ERROR_INIT { .code = INIS_OK }
+#define INIS_ERROR_INIT         \
+	{                       \
+		.code = INIS_OK \
+	}
 
 /* The stable machine code of the API, e.g. "bad_request". Never NULL. */
 const char *inis_code_name(enum inis_code code);
@@ -64,8 +67,7 @@ bool inis_code_retryable(enum inis_code code);
 enum inis_code inis_code_from_wire(uint32_t value);
 
 /* Sets *err and returns -1, so that `return inis_fail(err, …)` reads well. */
-int inis_fail(struct inis_error *err, enum inis_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int inis_fail(struct inis_error *err, enum inis_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* As inis_fail; names the request field that is wrong in message and field. */
 int inis_fail_field(struct inis_error *err, const char *field, const char *fmt, ...)
@@ -75,8 +77,7 @@ int inis_fail_field(struct inis_error *err, const char *field, const char *fmt, 
  * As inis_fail with the current errno: the code is derived from it (ENOENT not_found,
  * ENOSPC/EDQUOT/ENOMEM/EMFILE… unavailable, else internal) and its text is appended.
  */
-int inis_fail_errno(struct inis_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int inis_fail_errno(struct inis_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Copies *src into *dst (either may be NULL) and returns -1. */
 int inis_fail_copy(struct inis_error *dst, const struct inis_error *src);

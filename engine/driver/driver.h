@@ -54,8 +54,7 @@ struct inis_driver_ops {
 
 	int (*freeze)(struct inis_driver *d, struct inis_unit *u, struct inis_error *err);
 	int (*thaw)(struct inis_driver *d, struct inis_unit *u, struct inis_error *err);
-	int (*stats)(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out,
-		     struct inis_error *err);
+	int (*stats)(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err);
 
 	/* NULL where the driver cannot (yet): the broker answers not_implemented. */
 	int (*resize)(struct inis_driver *d, struct inis_unit *u, const struct inis_broker_create *spec,

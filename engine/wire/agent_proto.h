@@ -109,9 +109,9 @@ enum inis_frame_type {
 
 #define INIS_END_TRUNCATED 0x1 /* a limit cut the list or the log */
 
-#define INIS_FEATURE_EXEC     0x1ULL
-#define INIS_FEATURE_PROCS    0x2ULL
-#define INIS_FEATURE_FILES    0x4ULL
+#define INIS_FEATURE_EXEC  0x1ULL
+#define INIS_FEATURE_PROCS 0x2ULL
+#define INIS_FEATURE_FILES 0x4ULL
 
 struct inis_hello {
 	uint32_t version; /* INIS_AGENT_VERSION; another one ends the connection */
@@ -167,14 +167,14 @@ void inis_exec_pack(struct inis_buf *b, const struct inis_exec *m);
 int inis_exec_unpack(const void *data, size_t n, struct inis_exec *m);
 void inis_exec_free(struct inis_exec *m);
 
-#define INIS_EXIT_TIMED_OUT   0x01
-#define INIS_EXIT_OOM         0x02 /* the memory limit killed something in it */
-#define INIS_EXIT_KILLED      0x04 /* ended by CANCEL or PROC_KILL */
-#define INIS_EXIT_OUT_CUT     0x08 /* capture_max dropped bytes of stdout */
-#define INIS_EXIT_ERR_CUT     0x10
-#define INIS_EXIT_KEEP_ALIVE  0x20 /* process info only */
-#define INIS_EXIT_STDIN_OPEN  0x40 /* process info only */
-#define INIS_EXIT_KILLED_NOW  0x80 /* answer to PROC_KILL: by this request */
+#define INIS_EXIT_TIMED_OUT  0x01
+#define INIS_EXIT_OOM        0x02 /* the memory limit killed something in it */
+#define INIS_EXIT_KILLED     0x04 /* ended by CANCEL or PROC_KILL */
+#define INIS_EXIT_OUT_CUT    0x08 /* capture_max dropped bytes of stdout */
+#define INIS_EXIT_ERR_CUT    0x10
+#define INIS_EXIT_KEEP_ALIVE 0x20 /* process info only */
+#define INIS_EXIT_STDIN_OPEN 0x40 /* process info only */
+#define INIS_EXIT_KILLED_NOW 0x80 /* answer to PROC_KILL: by this request */
 
 struct inis_exited {
 	int32_t exit_code; /* 124 timed out, 128+n signal, 126/127 could not be run */

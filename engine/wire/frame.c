@@ -49,8 +49,8 @@ void inis_frame_put(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint
 	inis_buf_append(out, payload, n);
 }
 
-void inis_frame_put_message(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type,
-			    const void *message, size_t n)
+void inis_frame_put_message(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, const void *message,
+			    size_t n)
 {
 	const uint8_t *at = message;
 

@@ -23,8 +23,8 @@
 /* Longest message put together from frames with INIS_FRAME_MORE. */
 #define INIS_MESSAGE_MAX       (4 * 1024 * 1024)
 
-#define INIS_FRAME_MORE 0x0001 /* the message goes on in the next frame of this channel */
-#define INIS_FRAME_EOF  0x0002 /* on INIS_F_STDIN: nothing follows */
+#define INIS_FRAME_MORE  0x0001 /* the message goes on in the next frame of this channel */
+#define INIS_FRAME_EOF   0x0002 /* on INIS_F_STDIN: nothing follows */
 #define INIS_FRAME_FLAGS (INIS_FRAME_MORE | INIS_FRAME_EOF)
 
 struct inis_frame {
@@ -48,8 +48,8 @@ void inis_frame_put(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint
 		    const void *payload, size_t n);
 
 /* Appends a message of any length up to INIS_MESSAGE_MAX as one or more frames. */
-void inis_frame_put_message(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type,
-			    const void *message, size_t n);
+void inis_frame_put_message(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, const void *message,
+			    size_t n);
 
 /* Appends a stream frame: u64 offset + data; n must be <= INIS_STREAM_DATA_MAX. */
 #define INIS_STREAM_DATA_MAX (INIS_FRAME_PAYLOAD_MAX - 8)
