@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * embedded.c - finds the embedded engine of a state directory, or starts it.
+ *
+ * DOC: How it works
+ *
+ * The engine describes itself in STATE_DIR/engine.json. That file outlives an
+ * engine that was killed, so it counts only when a process with that id and
+ * start time exists and answers its health check. Starting happens under a lock
+ * on STATE_DIR/start.lock and after a second look: of ten programs that start
+ * at once, one starts the engine and nine find it.
+ */
+#include "cli/embedded.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/client.h"
+
+#define LOCK_WAIT_MS 60000
+#define HEALTH_MS    3000L
+
+/* Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so count from its last ")". */
+static bool process_started_at(json_int_t pid, json_int_t start_time)
+{
+	char path[64], line[1024];
+	cleanup_file FILE *file = NULL;
+	const char *at;
+	uint64_t started;
+
+	snprintf(path, sizeof(path), "/proc/%" JSON_INTEGER_FORMAT "/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return false;
+	at = strrchr(line, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%" SCNu64, &started) == 1 && started == (uint64_t)start_time;
+}
+
+static char *read_key(const char *path)
+{
+	cleanup_file FILE *file = fopen(path, "re");
+	char line[256];
+
+	if (!file || !fgets(line, sizeof(line), file))
+		return NULL;
+	line[strcspn(line, "\r\n")] = '\0';
+	return line[0] ? strdup(line) : NULL;
+}
+
+static size_t discard(char *data, size_t size, size_t count, void *user)
+{
+	(void)data;
+	(void)user;
+	return size * count;
+}
+
+static bool answers(const struct cli_target *target)
+{
+	struct cli_client client = {*target};
+	cleanup_call struct cli_call call = CLI_CALL_INIT;
+	struct inis_error ignored;
+	long status = 0;
+
+	if (cli_call_begin(&call, &client, "GET", "/v1/healthz", NULL, &ignored) < 0)
+		return false;
+	curl_easy_setopt(call.easy, CURLOPT_WRITEFUNCTION, discard);
+	curl_easy_setopt(call.easy, CURLOPT_TIMEOUT_MS, HEALTH_MS);
+	if (curl_easy_perform(call.easy) != CURLE_OK)
+		return false;
+	curl_easy_getinfo(call.easy, CURLINFO_RESPONSE_CODE, &status);
+	return status == 200;
+}
+
+bool cli_embedded_alive(struct cli_target *target, const char *state_dir)
+{
+	cleanup_free char *path = NULL;
+	const char *base_url, *key_file;
+	json_int_t pid, start_time;
+	json_t *info;
+	bool alive = false;
+
+	if (asprintf(&path, "%s/engine.json", state_dir) < 0) {
+		path = NULL;
+		return false;
+	}
+	info = json_load_file(path, 0, NULL);
+	if (json_unpack(info, "{s:I, s:I, s:s, s:s}", "pid", &pid, "start_time", &start_time, "base_url", &base_url,
+			"key_file", &key_file) == 0 &&
+	    process_started_at(pid, start_time)) {
+		target->base_url = strdup(base_url);
+		target->token = read_key(key_file);
+		alive = target->base_url && target->token && answers(target);
+		if (!alive)
+			cli_target_free(target);
+	}
+	json_decref(info);
+	return alive;
+}
+
+static int lock_start(const char *state_dir, struct inis_error *err)
+{
+	inis_ms deadline = inis_deadline_in(LOCK_WAIT_MS);
+	cleanup_free char *path = NULL;
+	cleanup_close int fd = -1;
+
+	if (asprintf(&path, "%s/start.lock", state_dir) < 0) {
+		path = NULL;
+		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return inis_fail_errno(err, "cannot open %s", path);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return inis_fail_errno(err, "cannot lock %s", path);
+		if (inis_now_ms() >= deadline)
+			return inis_fail(err, INIS_UNAVAILABLE, "another program has held %s for %d s", path,
+					 LOCK_WAIT_MS / 1000);
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	}
+	return take_fd(&fd);
+}
+
+int cli_embedded_find(struct cli_target *target, const char *state_dir, struct inis_error *err)
+{
+	cleanup_close int lock = -1;
+
+	if (cli_embedded_alive(target, state_dir))
+		return 0;
+	if (mkdir(state_dir, 0711) < 0 && errno != EEXIST)
+		return inis_fail_errno(err, "cannot make the state directory %s", state_dir);
+	lock = lock_start(state_dir, err);
+	if (lock < 0)
+		return -1;
+	return cli_embedded_alive(target, state_dir) ? 0 : cli_embedded_start(target, state_dir, err);
+}
