@@ -15,7 +15,7 @@ cppcheck_all() {
     --error-exitcode=1 --suppressions-list=scripts/cppcheck-suppressions.txt -D_GNU_SOURCE -DINIS_VERSION='"0"' \
     -I engine -j "$jobs" engine
 }
-biome() { npx --no biome check --error-on-warnings .; }
+biome() { node_modules/.bin/biome check --error-on-warnings .; }
 
 case ${1:-all} in
   format) format ;;
@@ -23,6 +23,6 @@ case ${1:-all} in
   cppcheck) cppcheck_all ;;
   biome) biome ;;
   all) format && tidy && cppcheck_all && biome ;;
-  fix) c_files | xargs -r clang-format -i && npx --no biome check --write . ;;
+  fix) c_files | xargs -r clang-format -i && node_modules/.bin/biome check --write . ;;
   *) echo "usage: $0 [format|tidy|cppcheck|biome|all|fix]" >&2; exit 2 ;;
 esac

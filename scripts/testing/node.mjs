@@ -10,7 +10,7 @@ export const node22 = join(root, "node_modules", "node22", "bin", "node");
 export async function buildPackages(log) {
   return [
     await check("build packages", log, "npm", ["run", "--silent", "build"]),
-    await check("build tests", log, "npx", ["--no", "tsc", "-p", "tests/tsconfig.json"]),
+    await check("build tests", log, "node_modules/.bin/tsc", ["-p", "tests/tsconfig.json"]),
   ];
 }
 
