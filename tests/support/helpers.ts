@@ -11,7 +11,11 @@ export { sleep };
 export const PATIENCE_MS = 60_000;
 
 /** Repeats the check until it neither throws nor returns false; fails with its last complaint. */
-export async function eventually<T>(what: string, check: () => T | Promise<T>, patience = PATIENCE_MS): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  check: () => T | false | Promise<T | false>,
+  patience = PATIENCE_MS,
+): Promise<T> {
   const deadline = Date.now() + patience;
   for (let pause = 10; ; pause = Math.min(pause * 2, 250)) {
     let complaint: unknown = "it stayed false";
@@ -36,7 +40,9 @@ export function sha256(bytes: Buffer | string): string {
 /** Fails when the work takes longer than the bound, which is meant to be generous. */
 export async function withinMs<T>(what: string, ms: number, work: Promise<T>): Promise<T> {
   const timeout = new AbortController();
-  const late = sleep(ms, undefined, { signal: timeout.signal }).then(() => assert.fail(`${what}: longer than ${ms} ms`));
+  const late = sleep(ms, undefined, { signal: timeout.signal }).then(() =>
+    assert.fail(`${what}: longer than ${ms} ms`),
+  );
   late.catch(() => {});
   try {
     return await Promise.race([work, late]);

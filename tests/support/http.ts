@@ -49,7 +49,8 @@ export class RawClient {
       headers["content-type"] ??= "application/json";
       body = JSON.stringify(options.json);
     }
-    if (typeof body === "string" || Buffer.isBuffer(body)) headers["content-length"] ??= String(Buffer.byteLength(body));
+    if (typeof body === "string" || Buffer.isBuffer(body))
+      headers["content-length"] ??= String(Buffer.byteLength(body));
     const { promise, resolve, reject } = deferred<IncomingMessage>();
     const outgoing = request(url, { method, headers, agent: this.agent, signal: options.signal }, resolve);
     outgoing.on("error", reject);

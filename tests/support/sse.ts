@@ -21,6 +21,9 @@ export interface Collected {
   events: StreamEvent[];
 }
 
+/** How a connection that was cut shows itself. */
+const CUTS = ["ECONNRESET", "EPIPE", "ABORT_ERR", "ERR_STREAM_PREMATURE_CLOSE"];
+
 function decode(event: string, data: string, rule: EventRule): StreamEvent {
   if (rule.data === "base64") {
     assert.notEqual(data, "", `empty ${event} frame`);
@@ -64,7 +67,7 @@ export class EventStream implements AsyncIterable<StreamEvent> {
         for (const line of lines) yield line.replace(/\r$/, "");
       }
     } catch (error) {
-      if (error instanceof assert.AssertionError) throw error;
+      if (!CUTS.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }
   }
 
@@ -123,4 +126,14 @@ function splitField(line: string): [string, string] {
   const colon = line.indexOf(":");
   if (colon < 0) return [line, ""];
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
+}
+
+/** The result in the exit event of an exec's stream. */
+export function exitOf({ terminal }: Collected): { exit_code: number; timed_out: boolean; oom?: boolean } {
+  assert.equal(
+    terminal?.event,
+    "exit",
+    `the stream ended with ${terminal?.event ?? "nothing"} ${terminal?.bytes ?? ""}`,
+  );
+  return terminal!.json as { exit_code: number; timed_out: boolean };
 }

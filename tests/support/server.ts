@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real server for the tests of one file: its own state directory, port and key; stops exactly what it started.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "./helpers.js";
+import { RawClient } from "./http.js";
+import { binDir } from "./paths.js";
+
+interface EngineFile {
+  pid: number;
+  start_time: number;
+  base_url: string;
+  key_file: string;
+  version: string;
+}
+
+export class Server {
+  readonly stateDir = mkdtempSync(join(tmpdir(), "inis-test-"));
+  readonly keyFile = join(this.stateDir, "key");
+  readonly logFile = join(this.stateDir, "server.log");
+  private readonly clients: RawClient[] = [];
+  private child?: ChildProcess;
+  private engine?: EngineFile;
+
+  private constructor(private readonly args: string[]) {}
+
+  /** Starts a server; `args` are added to `inisd serve`. */
+  static async start(...args: string[]): Promise<Server> {
+    const server = new Server(args);
+    await server.launch();
+    return server;
+  }
+
+  get pid(): number {
+    assert(this.child?.pid, "the server does not run");
+    return this.child.pid;
+  }
+
+  get baseUrl(): string {
+    assert(this.engine, "the server has not been started");
+    return this.engine.base_url;
+  }
+
+  get version(): string {
+    assert(this.engine, "the server has not been started");
+    return this.engine.version;
+  }
+
+  get token(): string {
+    return readFileSync(this.keyFile, "utf8").trim();
+  }
+
+  /** A client of the server as it runs now; closed with it. */
+  client(): RawClient {
+    const client = new RawClient(this.baseUrl, this.token);
+    this.clients.push(client);
+    return client;
+  }
+
+  logs(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, "utf8") : "";
+  }
+
+  /** Starts the program on this state directory, a second time too. */
+  async launch(): Promise<void> {
+    const file = join(this.stateDir, "engine.json");
+    const args = ["serve", "--listen", "127.0.0.1:0", "--state-dir", this.stateDir, "--key-file", this.keyFile];
+    const child = spawn(join(binDir, "inisd"), [...args, ...this.args], { stdio: ["ignore", "pipe", "pipe"] });
+    const log = createWriteStream(this.logFile, { flags: "a" });
+    child.stdout!.pipe(log, { end: false });
+    child.stderr!.pipe(log, { end: false });
+    this.child = child;
+    await eventually("the server says that it listens", () => {
+      assert(child.exitCode === null && child.signalCode === null, `inisd ended at once:\n${this.logs()}`);
+      const engine = JSON.parse(readFileSync(file, "utf8")) as EngineFile;
+      if (engine.pid !== child.pid) return false;
+      this.engine = engine;
+      return true;
+    });
+    assert.equal(statSync(file).mode & 0o777, 0o600, "engine.json is for its owner only");
+    assert.equal(statSync(this.keyFile).mode & 0o777, 0o600, "the key file is for its owner only");
+  }
+
+  /** SIGTERM, then waits for the end. Sessions stay. */
+  async terminate(): Promise<void> {
+    const child = this.child;
+    assert(child, "the server does not run");
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    }
+    this.child = undefined;
+    for (const client of this.clients.splice(0)) client.close();
+    assert.equal(
+      child.exitCode,
+      0,
+      `inisd ended with ${child.exitCode ?? child.signalCode}:\n${this.logs().slice(-4000)}`,
+    );
+  }
+
+  /** Destroys every session, ends the server and removes its state. */
+  async stop(): Promise<void> {
+    try {
+      if (!this.child) await this.launch();
+      await this.destroySessions();
+      await this.terminate();
+    } finally {
+      this.child?.kill("SIGKILL");
+      rmSync(this.stateDir, { recursive: true, force: true });
+    }
+  }
+
+  async destroySessions(): Promise<void> {
+    const client = this.client();
+    const { json } = await client.expect(200, "GET", "/v1/sessions", { query: { limit: 200 } });
+    for (const { session_id } of json.sessions as { session_id: string }[]) {
+      const { status } = await client.send("DELETE", `/v1/sessions/${session_id}`);
+      assert([204, 404].includes(status), `destroy: ${status}`);
+    }
+  }
+}
