@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the engine's program: where INIS_ENGINE_DIR says, else in the engine package, else in a built clone.
+
+import { InisError } from "../errors.js";
+import { environment, nodeModule } from "../node.js";
+
+const PROGRAM = "inis";
+/** Looked for in every folder from the SDK's own upwards. */
+const PLACES = ["node_modules/@inis-run/engine-linux-x64/bin", "build/bin"];
+const PURPOSE = "the embedded engine";
+
+/** Path of the `inis` program. */
+export async function locateEngine(): Promise<string> {
+  const path = await nodeModule("node:path", PURPOSE);
+  const configured = environment("INIS_ENGINE_DIR");
+  const folders = configured ? [configured] : await candidates();
+  for (const folder of folders) {
+    const program = path.join(folder, PROGRAM);
+    if (await isFile(program)) return program;
+  }
+  throw new InisError(
+    configured
+      ? `the inis engine is not in INIS_ENGINE_DIR: there is no ${path.join(configured, PROGRAM)}`
+      : "the inis engine was not found: install @inis-run/engine-linux-x64, or run `make build` in a clone of inis, " +
+          "or set INIS_ENGINE_DIR to the folder of its programs; to use a server, set INIS_API_KEY and INIS_BASE_URL",
+    { code: "engine_not_found" },
+  );
+}
+
+/** Folders that may hold the program, nearest first; packages before clones. */
+async function candidates(): Promise<string[]> {
+  const path = await nodeModule("node:path", PURPOSE);
+  const ancestors: string[] = [];
+  for (let folder = await ownFolder(); folder !== undefined; ) {
+    ancestors.push(folder);
+    const parent = path.dirname(folder);
+    folder = parent === folder ? undefined : parent;
+  }
+  return PLACES.flatMap((place) => ancestors.map((folder) => path.join(folder, place)));
+}
+
+async function ownFolder(): Promise<string | undefined> {
+  const { here } = await import("./here.mjs");
+  if (!here?.startsWith("file:")) return undefined;
+  const { fileURLToPath } = await nodeModule("node:url", PURPOSE);
+  const { realpath } = await nodeModule("node:fs/promises", PURPOSE);
+  const { dirname } = await nodeModule("node:path", PURPOSE);
+  return dirname(await realpath(fileURLToPath(here)));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const { stat } = await nodeModule("node:fs/promises", PURPOSE);
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terminal's messages: one type byte and a payload.
+
+/** Most a payload may hold, in either direction. */
+export const MAX_PAYLOAD = 1 << 20;
+/** Most a received message may hold. */
+export const MAX_MESSAGE = MAX_PAYLOAD + 64;
+
+const Type = { data: 1, resize: 2, signal: 3, exit: 5, error: 6 } as const;
+
+export type ServerMessage =
+  | { type: "data"; bytes: Uint8Array }
+  | { type: "exit"; exitCode: number }
+  | { type: "error"; text: string };
+
+function message(type: number, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + payload.length);
+  bytes[0] = type;
+  bytes.set(payload, 1);
+  return bytes;
+}
+
+/** Input of any length, in as many messages as it takes. */
+export function* dataMessages(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += MAX_PAYLOAD) {
+    yield message(Type.data, bytes.subarray(at, at + MAX_PAYLOAD));
+  }
+}
+
+export function resizeMessage(cols: number, rows: number): Uint8Array {
+  const payload = new Uint8Array(4);
+  const view = new DataView(payload.buffer);
+  view.setUint16(0, rows);
+  view.setUint16(2, cols);
+  return message(Type.resize, payload);
+}
+
+export function signalMessage(signal: number): Uint8Array {
+  return message(Type.signal, Uint8Array.of(signal));
+}
+
+/** Undefined for messages that are empty or of a type that is not known. */
+export function parseMessage(bytes: Uint8Array): ServerMessage | undefined {
+  const payload = bytes.subarray(1);
+  switch (bytes[0]) {
+    case Type.data:
+      return { type: "data", bytes: payload };
+    case Type.exit:
+      if (payload.length < 4) return undefined;
+      return { type: "exit", exitCode: new DataView(payload.buffer, payload.byteOffset).getInt32(0) };
+    case Type.error:
+      return { type: "error", text: new TextDecoder().decode(payload) };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event streams of running commands and process logs: opening, reading with an idle limit, decoding, leaving.
+
+import { decodeBase64 } from "./base64.js";
+import { InisError } from "./errors.js";
+import { CallScope, clampDelay } from "./scope.js";
+import { type Frame, SseParser } from "./sse.js";
+import type { Call, Transport } from "./transport.js";
+
+const DEFAULT_IDLE_MS = 60_000;
+
+export interface StreamCall extends Call {
+  options?: { signal?: AbortSignal; idleTimeoutMs?: number };
+}
+
+/** A frame of output, decoded from its base64, or any other frame. */
+export type OutputFrame =
+  | { event: "stdout" | "stderr"; bytes: Uint8Array; id?: string }
+  | { event: string; data: string; bytes?: undefined; id?: string };
+
+/**
+ * The frames of a stream up to and including the first one of a terminal type. A stream that ends before that fails
+ * with `stream_interrupted`. Whatever ends the iteration, the connection is closed.
+ */
+export async function* readStream(
+  transport: Transport,
+  call: StreamCall,
+  terminal: readonly string[],
+  scope: CallScope,
+): AsyncGenerator<OutputFrame, void, undefined> {
+  const idleMs = call.options?.idleTimeoutMs ?? DEFAULT_IDLE_MS;
+  const headMs = idleMs && Math.max(idleMs, transport.timeoutMs);
+  const opening = transport.open({ ...call, options: { signal: scope.signal, timeoutMs: 0 } });
+  const answer = await withIdleLimit(opening, headMs, scope);
+  const reader = answer.response.body?.getReader();
+  try {
+    const parser = new SseParser();
+    for (;;) {
+      const piece = await nextPiece(reader, idleMs, scope);
+      if (!piece) throw new InisError(INTERRUPTED, { code: "stream_interrupted" });
+      for (const frame of parser.push(piece)) {
+        yield decodeFrame(frame);
+        if (terminal.includes(frame.event)) return;
+      }
+    }
+  } finally {
+    reader?.cancel().catch(() => {});
+    scope.abort(new InisError("the stream was left", { code: "stream_interrupted" }));
+    answer.scope.dispose();
+  }
+}
+
+const INTERRUPTED = "the stream ended before its last event; what it reported on may still be going on";
+
+async function nextPiece(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  idleMs: number,
+  scope: CallScope,
+): Promise<Uint8Array | undefined> {
+  if (!reader) return undefined;
+  try {
+    return (await withIdleLimit(reader.read(), idleMs, scope)).value;
+  } catch (cause) {
+    if (scope.signal.aborted) throw cause;
+    throw new InisError(INTERRUPTED, { code: "stream_interrupted", cause });
+  }
+}
+
+/** Ends the scope when the promise does not settle in time. */
+async function withIdleLimit<T>(promise: Promise<T>, idleMs: number, scope: CallScope): Promise<T> {
+  const expire = (): void =>
+    scope.abort(
+      new InisError(`the stream was silent for ${idleMs} ms, without even a keep-alive`, {
+        code: "stream_idle_timeout",
+        retryable: true,
+      }),
+    );
+  const timer = idleMs ? setTimeout(expire, clampDelay(idleMs)) : undefined;
+  try {
+    return await scope.race(promise);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function decodeFrame(frame: Frame): OutputFrame {
+  const { event, data, id } = frame;
+  if (event === "stdout" || event === "stderr") return { event, bytes: decodeBase64(data), id };
+  return { event, data, id };
+}
+
+/** Text of a stream whose pieces may end inside a character: one decoder for stdout, one for stderr. */
+export class OutputDecoder {
+  readonly #decoders = {
+    stdout: new TextDecoder("utf-8", { ignoreBOM: true }),
+    stderr: new TextDecoder("utf-8", { ignoreBOM: true }),
+  };
+
+  decode(stream: "stdout" | "stderr", bytes: Uint8Array): string {
+    return this.#decoders[stream].decode(bytes, { stream: true });
+  }
+
+  /** What is left when no more bytes will come: a character that was cut off. */
+  *flush(): Generator<{ stream: "stdout" | "stderr"; text: string }> {
+    for (const stream of ["stdout", "stderr"] as const) {
+      const text = this.#decoders[stream].decode();
+      if (text !== "") yield { stream, text };
+    }
+  }
+}
+
+/**
+ * A generator that can be left while it waits: `return` closes the connection at once, where a plain async generator
+ * would first wait for the next event.
+ */
+export function leavable<T>(
+  signal: AbortSignal | undefined,
+  start: (scope: CallScope) => AsyncGenerator<T, void, undefined>,
+): AsyncGenerator<T, void, undefined> {
+  const scope = new CallScope(signal);
+  const inner = start(scope);
+  let left = false;
+  const leave = (): void => {
+    left = true;
+    scope.abort(new InisError("the stream was left", { code: "stream_interrupted" }));
+    scope.dispose();
+  };
+  const outer: AsyncGenerator<T, void, undefined> = {
+    async next() {
+      try {
+        const result = await inner.next();
+        if (result.done) scope.dispose();
+        return result;
+      } catch (error) {
+        scope.dispose();
+        if (left) return { done: true, value: undefined };
+        throw error;
+      }
+    },
+    async return() {
+      leave();
+      await inner.return();
+      return { done: true, value: undefined };
+    },
+    async throw(error) {
+      leave();
+      await inner.return();
+      throw error;
+    },
+    [Symbol.asyncIterator]() {
+      return outer;
+    },
+    async [Symbol.asyncDispose]() {
+      await outer.return();
+    },
+  };
+  return outer;
+}
