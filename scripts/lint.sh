@@ -13,7 +13,8 @@ tidy() { c_files | grep '^engine/.*\.c$' | xargs -r -P "$jobs" -n 4 clang-tidy -
 cppcheck_all() {
   cppcheck --quiet --std=c11 --language=c --enable=warning,portability,performance --inline-suppr \
     --error-exitcode=1 --suppressions-list=scripts/cppcheck-suppressions.txt -D_GNU_SOURCE -DINIS_VERSION='"0"' \
-    -I engine -j "$jobs" engine
+    -D'json_array_foreach(a,i,v)=for(i=0;i<json_array_size(a)&&(v=json_array_get(a,i));i++)' \
+    -D'json_object_foreach(o,k,v)=for(;;)' -I engine -j "$jobs" engine
 }
 biome() { node_modules/.bin/biome check --error-on-warnings .; }
 

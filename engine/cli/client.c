@@ -157,15 +157,15 @@ int cli_request(const struct cli_client *client, const char *method, const char 
 
 int cli_client_supports(const struct cli_client *client, const char *extension, bool *supported, struct inis_error *err)
 {
-	json_t *health, *name;
+	json_t *health = NULL, *name;
 	size_t index;
 
 	if (cli_request(client, "GET", "/v1/healthz", NULL, &health, err) < 0)
 		return -1;
 	*supported = false;
-	json_array_foreach(json_object_get(health, "extensions"), index,
-			   name) if (json_is_string(name) &&
-				     strcmp(json_string_value(name), extension) == 0) *supported = true;
+	json_array_foreach (json_object_get(health, "extensions"), index, name)
+		if (json_is_string(name) && strcmp(json_string_value(name), extension) == 0)
+			*supported = true;
 	json_decref(health);
 	return 0;
 }

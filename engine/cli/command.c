@@ -138,7 +138,7 @@ static CURLcode drive(struct run *run)
 	return result;
 }
 
-static json_t *request_body(const struct cli_command *command, struct inis_error *err)
+static json_t *request_body(const struct cli_command *command, const struct inis_buf *input, struct inis_error *err)
 {
 	json_t *body = json_pack("{s:[], s:s*, s:I, s:O*}", "command", "cwd", command->cwd, "timeout_ms",
 				 command->timeout_ms, "env", command->env);
@@ -150,10 +150,10 @@ static json_t *request_body(const struct cli_command *command, struct inis_error
 			json_decref(body);
 			return NULL;
 		}
-	if (body && command->input && command->input->len > 0) {
+	if (body && input->len > 0) {
 		cleanup_buf struct inis_buf text = INIS_BUF_INIT(0);
 
-		inis_base64_encode(&text, command->input->data, command->input->len);
+		inis_base64_encode(&text, input->data, input->len);
 		json_object_set_new(body, "stdin", json_stringn((const char *)text.data, text.len));
 		json_object_set_new(body, "stdin_encoding", json_string("base64"));
 	}
@@ -163,10 +163,10 @@ static json_t *request_body(const struct cli_command *command, struct inis_error
 }
 
 /* What a server without our additions would ignore in silence is refused here. */
-static int check_extensions(const struct cli_client *client, const struct cli_command *command, struct inis_error *err)
+static int check_extensions(const struct cli_client *client, const struct cli_command *command,
+			    const struct inis_buf *input, struct inis_error *err)
 {
-	const char *needed[] = {command->env ? "exec.env" : NULL,
-				command->input && command->input->len > 0 ? "exec.stdin" : NULL};
+	const char *needed[] = {command->env ? "exec.env" : NULL, input->len > 0 ? "exec.stdin" : NULL};
 	bool supported;
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
@@ -199,7 +199,8 @@ static int outcome(struct run *run, CURLcode result, struct inis_error *err)
 }
 
 int cli_command_run(const struct cli_client *client, const struct cli_session *session,
-		    const struct cli_command *command, int interrupts, struct inis_error *err)
+		    const struct cli_command *command, const struct inis_buf *input, int interrupts,
+		    struct inis_error *err)
 {
 	struct run run = {
 		.call = CLI_CALL_INIT,
@@ -213,9 +214,9 @@ int cli_command_run(const struct cli_client *client, const struct cli_session *s
 	char path[128];
 	json_t *body;
 
-	if (check_extensions(client, command, err) < 0)
+	if (check_extensions(client, command, input, err) < 0)
 		return -1;
-	body = request_body(command, err);
+	body = request_body(command, input, err);
 	snprintf(path, sizeof(path), "/v1/sessions/%s/exec?stream=true", session->id);
 	if (body && cli_call_begin(&run.call, client, "POST", path, body, err) == 0) {
 		curl_easy_setopt(run.call.easy, CURLOPT_WRITEFUNCTION, on_data);

@@ -17,18 +17,18 @@ struct cli_command {
 	const char *cwd; /* NULL: the session's default */
 	json_int_t timeout_ms;
 	json_t *env; /* NULL: none */
-	const struct inis_buf *input; /* NULL or empty: no stdin */
 };
 
 /* Without --timeout a command may take this long. */
 #define CLI_COMMAND_TIMEOUT_MS 3600000
 
 /*
- * Runs the command, writes its output to descriptors 1 and 2 as it comes, and gives the exit
+ * Runs the command with input as its stdin (empty: none), writes its output to descriptors 1 and 2 as it comes, and gives the exit
  * code that this program should have. A signal on interrupts, or a reader of ours that went
  * away, ends the command. -1 when the command's end is not known.
  */
 int cli_command_run(const struct cli_client *client, const struct cli_session *session,
-		    const struct cli_command *command, int interrupts, struct inis_error *err);
+		    const struct cli_command *command, const struct inis_buf *input, int interrupts,
+		    struct inis_error *err);
 
 #endif

@@ -24,8 +24,6 @@
 #define START_WAIT_MS 30000
 #define LOG_TAIL      2048
 
-extern char **environ;
-
 static int engine_path(char out[static PATH_MAX], struct inis_error *err)
 {
 	ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - sizeof("/inisd"));
@@ -35,7 +33,7 @@ static int engine_path(char out[static PATH_MAX], struct inis_error *err)
 		return inis_fail_errno(err, "cannot find this program's folder");
 	out[length] = '\0';
 	slash = strrchr(out, '/');
-	strcpy(slash ? slash : out, "/inisd");
+	memcpy(slash ? slash : out, "/inisd", sizeof("/inisd"));
 	if (access(out, X_OK) < 0)
 		return inis_fail_errno(err, "the engine %s cannot be started", out);
 	return 0;

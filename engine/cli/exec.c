@@ -42,8 +42,7 @@ static int exec_in(struct exec_options *options, struct inis_error *err)
 		return -1;
 	if (cli_client_open(&client, err) < 0)
 		return -1;
-	options->command.input = &input;
-	return cli_command_run(&client, &session, &options->command, interrupts, err);
+	return cli_command_run(&client, &session, &options->command, &input, interrupts, err);
 }
 
 /* Options up to the next word that is none: 0, the letter of an option that ends parsing, or -1. */

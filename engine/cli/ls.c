@@ -71,9 +71,10 @@ static void print_table(const json_t *sessions)
 	json_t *session;
 
 	printf("%-21s  %-9s  %-7s  %-20s  %s\n", "ID", "STATE", "SIZE", "CREATED", "NAME");
-	json_array_foreach(sessions, index, session) printf(
-		"%-21s  %-9s  %-7s  %-.19s%s  %s\n", text(session, "session_id", "?"), text(session, "state", "?"),
-		text(session, "size", "-"), text(session, "created_at", "-"), "Z", text(session, "name", "-"));
+	json_array_foreach (sessions, index, session)
+		printf("%-21s  %-9s  %-7s  %-.19s%s  %s\n", text(session, "session_id", "?"),
+		       text(session, "state", "?"), text(session, "size", "-"), text(session, "created_at", "-"), "Z",
+		       text(session, "name", "-"));
 }
 
 static int list(const char *state, int json, struct inis_error *err)

@@ -38,12 +38,12 @@ struct run_options {
 };
 
 /* In a session that exists: waits for it, runs the command. */
-static int run_in(const struct cli_client *client, const struct cli_session *session, struct run_options *options,
-		  int interrupts, struct inis_error *err)
+static int run_in(const struct cli_client *client, const struct cli_session *session, const struct run_options *options,
+		  const struct inis_buf *input, int interrupts, struct inis_error *err)
 {
 	if (cli_session_await(client, session, interrupts, err) < 0)
 		return -1;
-	return cli_command_run(client, session, &options->command, interrupts, err);
+	return cli_command_run(client, session, &options->command, input, interrupts, err);
 }
 
 static int run_once(struct run_options *options, struct inis_error *err)
@@ -60,13 +60,12 @@ static int run_once(struct run_options *options, struct inis_error *err)
 		return -1;
 	if (cli_client_open(&client, err) < 0)
 		return -1;
-	options->command.input = &input;
 	body = cli_session_body(&options->session, err);
 	code = body ? cli_session_create(&client, body, &session, err) : -1;
 	json_decref(body);
 	if (code < 0)
 		return -1;
-	code = run_in(&client, &session, options, interrupts, err);
+	code = run_in(&client, &session, options, &input, interrupts, err);
 	if (cli_session_destroy(&client, &session, &cleanup_error) < 0)
 		fprintf(stderr, "inis: session %s could not be destroyed: %s\n", session.id, cleanup_error.message);
 	return code;

@@ -22,9 +22,9 @@ struct cli_sse {
 	void *user;
 };
 
-#define CLI_SSE_INIT(handler_, user_)                                    \
-	{                                                                \
-		INIS_BUF_INIT(CLI_SSE_LINE_MAX), "", (handler_), (user_) \
+#define CLI_SSE_INIT(handler_, user_)                                                     \
+	{                                                                                 \
+		.line = {.max = CLI_SSE_LINE_MAX}, .handler = (handler_), .user = (user_) \
 	}
 
 void cli_sse_free(struct cli_sse *sse);
