@@ -89,24 +89,54 @@ function decodeFrame(frame: Frame): OutputFrame {
   return { event, data, id };
 }
 
+type OutputName = "stdout" | "stderr";
+
 /** Text of a stream whose pieces may end inside a character: one decoder for stdout, one for stderr. */
 export class OutputDecoder {
-  readonly #decoders = {
-    stdout: new TextDecoder("utf-8", { ignoreBOM: true }),
-    stderr: new TextDecoder("utf-8", { ignoreBOM: true }),
-  };
+  readonly #streams = { stdout: new TextStream(), stderr: new TextStream() };
 
-  decode(stream: "stdout" | "stderr", bytes: Uint8Array): string {
-    return this.#decoders[stream].decode(bytes, { stream: true });
+  decode(stream: OutputName, bytes: Uint8Array): string {
+    return this.#streams[stream].decode(bytes);
+  }
+
+  /** Bytes that were taken in but not given out yet: the beginning of a character. */
+  held(stream: OutputName): number {
+    return this.#streams[stream].tail.length;
   }
 
   /** What is left when no more bytes will come: a character that was cut off. */
-  *flush(): Generator<{ stream: "stdout" | "stderr"; text: string }> {
+  *flush(): Generator<{ stream: OutputName; text: string }> {
     for (const stream of ["stdout", "stderr"] as const) {
-      const text = this.#decoders[stream].decode();
+      const text = this.#streams[stream].end();
       if (text !== "") yield { stream, text };
     }
   }
+}
+
+class TextStream {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** The character that is not complete yet. */
+  tail: Uint8Array = new Uint8Array(0);
+
+  decode(bytes: Uint8Array): string {
+    this.tail = incompleteTail(bytes.length < 3 ? Uint8Array.of(...this.tail, ...bytes) : bytes.subarray(-3));
+    return this.#decoder.decode(bytes, { stream: true });
+  }
+
+  end(): string {
+    this.tail = new Uint8Array(0);
+    return this.#decoder.decode();
+  }
+}
+
+/** The beginning of a UTF-8 character at the end of the bytes, which are the last three or more of a stream. */
+function incompleteTail(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    const length = byte >= 0xf5 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : byte >= 0x80 ? 0 : 1;
+    if (length > 0) return length > back ? bytes.slice(-back) : new Uint8Array(0);
+  }
+  return new Uint8Array(0);
 }
 
 /**

@@ -126,13 +126,12 @@ async function* decodeLogs(frames: AsyncIterable<OutputFrame>): AsyncGenerator<P
   };
   try {
     for await (const frame of frames) {
-      const position = toPosition(frame.id);
       if (frame.bytes) {
         const data = decoder.decode(frame.event, frame.bytes);
-        if (data !== "") yield { event: frame.event, data, ...position };
+        if (data !== "") yield { event: frame.event, data, ...position(frame.id, decoder) };
       } else {
         if (frame.event === "eof" || frame.event === "error") yield* rest();
-        yield { event: frame.event as ProcessLogEvent["event"], data: frame.data, ...position };
+        yield { event: frame.event as ProcessLogEvent["event"], data: frame.data, ...position(frame.id, decoder) };
       }
     }
   } catch (error) {
@@ -141,9 +140,16 @@ async function* decodeLogs(frames: AsyncIterable<OutputFrame>): AsyncGenerator<P
   }
 }
 
-function toPosition(id: string | undefined): Pick<ProcessLogEvent, "position"> {
+/** Where to go on after the text given so far: bytes of a character that is not complete yet do not count. */
+function position(id: string | undefined, decoder: OutputDecoder): Pick<ProcessLogEvent, "position"> {
   const match = /^(\d+),(\d+)$/.exec(id ?? "");
-  return match ? { position: { stdout: Number(match[1]), stderr: Number(match[2]) } } : {};
+  if (!match) return {};
+  return {
+    position: {
+      stdout: Number(match[1]) - decoder.held("stdout"),
+      stderr: Number(match[2]) - decoder.held("stderr"),
+    },
+  };
 }
 
 export async function writeStdin(

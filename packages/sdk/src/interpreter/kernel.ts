@@ -4,7 +4,7 @@
 // It takes requests (`requests/<id>.json`) and leaves results (`results/<id>.json`) below the folder that is its
 // argument. Both are renamed into place, so that nobody reads half a file.
 
-export const KERNEL_SCRIPT = String.raw`# SPDX-License-Identifier: Apache-2.0
+export const KERNEL_SCRIPT = `# SPDX-License-Identifier: Apache-2.0
 import ast
 import contextlib
 import io
