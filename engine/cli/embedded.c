@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,27 +26,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "cli/client.h"
+#include "os/proc.h"
 
 #define LOCK_WAIT_MS 60000
 #define HEALTH_MS    3000L
-
-/* Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so count from its last ")". */
-static bool process_started_at(json_int_t pid, json_int_t start_time)
-{
-	char path[64], line[1024];
-	cleanup_file FILE *file = NULL;
-	const char *at;
-	uint64_t started;
-
-	snprintf(path, sizeof(path), "/proc/%" JSON_INTEGER_FORMAT "/stat", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
-		return false;
-	at = strrchr(line, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at && sscanf(at, "%" SCNu64, &started) == 1 && started == (uint64_t)start_time;
-}
 
 static char *read_key(const char *path)
 {
@@ -99,7 +81,7 @@ bool cli_embedded_alive(struct cli_target *target, const char *state_dir)
 	info = json_load_file(path, 0, NULL);
 	if (json_unpack(info, "{s:I, s:I, s:s, s:s}", "pid", &pid, "start_time", &start_time, "base_url", &base_url,
 			"key_file", &key_file) == 0 &&
-	    process_started_at(pid, start_time)) {
+	    start_time > 0 && inis_start_time((pid_t)pid) == (uint64_t)start_time) {
 		target->base_url = strdup(base_url);
 		target->token = read_key(key_file);
 		alive = target->base_url && target->token && answers(target);
