@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "./helpers.js";
+import { eventually, PATIENCE_MS } from "./helpers.js";
 import { RawClient } from "./http.js";
 import { binDir } from "./paths.js";
 
@@ -100,6 +100,30 @@ export class Server {
       0,
       `inisd ended with ${child.exitCode ?? child.signalCode}:\n${this.logs().slice(-4000)}`,
     );
+  }
+
+  /** After the daemon's processes were killed: starts it again on what is left. */
+  async relaunchAfterKill(): Promise<void> {
+    await eventually(
+      "the killed daemon is gone",
+      () => this.child?.signalCode !== null || this.child.exitCode !== null,
+    );
+    for (const client of this.clients.splice(0)) client.close();
+    await this.launch();
+  }
+
+  /** Runs a second `inisd serve` on the same state directory to its end. */
+  async tryAnother(): Promise<{ code: number | null; stderr: string }> {
+    const args = ["serve", "--listen", "127.0.0.1:0", "--state-dir", this.stateDir, "--key-file", this.keyFile];
+    const child = spawn(join(binDir, "inisd"), args, { stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk;
+    });
+    const timer = setTimeout(() => child.kill("SIGTERM"), PATIENCE_MS);
+    const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    clearTimeout(timer);
+    return { code, stderr };
   }
 
   /** Destroys every session, ends the server and removes its state. */
