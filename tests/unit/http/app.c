@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * app.c - a small application on a real server.
+ */
+#include "app.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#include "http/http.h"
+
+struct app_inside {
+	pthread_t thread;
+	uv_loop_t loop;
+	uv_async_t wake;
+	uv_timer_t poll;
+	struct http_server *server;
+	atomic_bool drain_wanted;
+	atomic_bool stop_wanted;
+	bool draining;
+	bool stopping;
+	struct http_request *parked[256];
+	size_t parked_count;
+};
+
+static struct app *app_of(struct http_request *rq)
+{
+	struct app *app = http_app(rq);
+
+	atomic_fetch_add(&app->calls, 1);
+	return app;
+}
+
+static void on_close(struct http_request *rq, void *ctx)
+{
+	struct app *app = http_app(rq);
+
+	(void)ctx;
+	atomic_fetch_add(&app->closes, 1);
+}
+
+/* ---- handlers ---- */
+
+static void get_hello(struct http_request *rq)
+{
+	app_of(rq);
+	http_respond_json(rq, 200, json_pack("{s:b}", "ok", 1));
+}
+
+static void get_item(struct http_request *rq)
+{
+	const char *q = http_query(rq, "q");
+
+	app_of(rq);
+	http_respond_json(rq, 200, json_pack("{s:s, s:s?}", "name", http_param(rq, "name"), "q", q));
+}
+
+static void get_special(struct http_request *rq)
+{
+	app_of(rq);
+	http_respond_json(rq, 200, json_pack("{s:s}", "special", "literal"));
+}
+
+static void delete_item(struct http_request *rq)
+{
+	app_of(rq);
+	http_respond_empty(rq);
+}
+
+static void post_json(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	json_t *body = http_body_json(rq, &err);
+
+	app_of(rq);
+	if (body)
+		http_respond_json(rq, 200, body);
+	else
+		http_respond_error(rq, &err);
+}
+
+static void post_echo(struct http_request *rq)
+{
+	size_t n;
+	const uint8_t *body = http_body(rq, &n);
+
+	app_of(rq);
+	http_respond_bytes(rq, 200, "application/octet-stream", body, n);
+}
+
+static void get_busy(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	app_of(rq);
+	inis_fail(&err, INIS_UNAVAILABLE, "busy \xff\x01");
+	http_respond_error(rq, &err);
+}
+
+static void get_field(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	app_of(rq);
+	inis_fail_field(&err, "cwd", "must exist");
+	http_respond_error(rq, &err);
+}
+
+/* Answers when the test says so. */
+static void get_hang(struct http_request *rq)
+{
+	struct app *app = app_of(rq);
+
+	http_set_context(rq, app, on_close);
+	app->inside->parked[app->inside->parked_count++] = rq;
+}
+
+static void get_large(struct http_request *rq)
+{
+	size_t n = (size_t)atol(http_query(rq, "n"));
+	char *data = malloc(n);
+
+	app_of(rq);
+	memset(data, 'x', n);
+	http_respond_bytes(rq, 200, "application/octet-stream", data, n);
+	free(data);
+}
+
+/* Three pieces; ?length=N announces one, ?cut=1 ends badly. */
+static void get_pieces(struct http_request *rq)
+{
+	const char *length = http_query(rq, "length");
+
+	app_of(rq);
+	http_add_header(rq, "X-Note", "a\r\nb");
+	http_stream_begin(rq, 200, "text/plain", length ? atol(length) : -1, NULL);
+	http_stream_write(rq, "one", 3);
+	http_stream_write(rq, "two", 3);
+	http_stream_write(rq, "three", 5);
+	http_stream_end(rq, !http_query(rq, "cut"));
+}
+
+static void flood(struct http_request *rq, void *ctx)
+{
+	static const char block[16384];
+	struct app *app = http_app(rq);
+
+	(void)ctx;
+	atomic_fetch_add(&app->drains, 1);
+	while (!atomic_load(&app->ended)) {
+		atomic_fetch_add(&app->produced, sizeof(block));
+		if (!http_stream_write(rq, block, sizeof(block))) {
+			atomic_fetch_add(&app->refused_writes, 1);
+			return;
+		}
+	}
+}
+
+/* Writes as fast as it may until the test ends it or the client is gone. */
+static void get_flood(struct http_request *rq)
+{
+	struct app *app = app_of(rq);
+
+	http_set_context(rq, app, on_close);
+	http_stream_begin(rq, 200, "application/octet-stream", -1, flood);
+	app->inside->parked[app->inside->parked_count++] = rq;
+	flood(rq, app);
+}
+
+static void get_events(struct http_request *rq)
+{
+	struct app *app = app_of(rq);
+
+	http_set_context(rq, app, on_close);
+	http_sse_begin(rq, NULL);
+	http_sse_send_base64(rq, "stdout", NULL, "hi\n", 3);
+	http_sse_send_base64(rq, "stdout", NULL, "", 0);
+	http_sse_send_base64(rq, "stderr", "3,4", "oops", 4);
+	if (http_query(rq, "wait")) {
+		app->inside->parked[app->inside->parked_count++] = rq;
+		return;
+	}
+	http_sse_send(rq, "exit", NULL, "{\"exit_code\":0}", 15);
+	http_sse_send(rq, "eof", NULL, "", 0);
+	http_sse_end(rq);
+}
+
+/* ---- streamed uploads ---- */
+
+struct upload {
+	struct http_request *rq;
+	size_t bytes;
+	unsigned sum;
+	bool slow;
+	uv_timer_t timer;
+};
+
+static void upload_data(struct http_request *rq, void *ctx, const uint8_t *data, size_t n)
+{
+	struct upload *up = ctx;
+	struct app *app = http_app(rq);
+
+	for (size_t i = 0; i < n; i++)
+		up->sum = up->sum * 31 + data[i];
+	up->bytes += n;
+	atomic_fetch_add(&app->consumed, n);
+	if (up->slow)
+		http_body_pause(rq);
+}
+
+static void free_upload(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static void upload_end(struct http_request *rq, void *ctx)
+{
+	struct upload *up = ctx;
+
+	http_respond_json(rq, 200, json_pack("{s:I, s:I}", "bytes", (json_int_t)up->bytes, "sum", (json_int_t)up->sum));
+	uv_close((uv_handle_t *)&up->timer, free_upload);
+}
+
+static void upload_closed(struct http_request *rq, void *ctx)
+{
+	struct upload *up = ctx;
+
+	on_close(rq, ctx);
+	http_respond_empty(rq);
+	uv_close((uv_handle_t *)&up->timer, free_upload);
+}
+
+static void upload_go_on(uv_timer_t *timer)
+{
+	struct upload *up = timer->data;
+
+	http_body_resume(up->rq);
+}
+
+static void upload(struct http_request *rq, bool slow)
+{
+	static const struct http_body_events events = {upload_data, upload_end};
+	struct app *app = app_of(rq);
+	struct upload *up = calloc(1, sizeof(*up));
+
+	up->rq = rq;
+	up->slow = slow;
+	uv_timer_init(&app->inside->loop, &up->timer);
+	up->timer.data = up;
+	http_set_context(rq, up, upload_closed);
+	http_body_start(rq, &events, up);
+	if (slow)
+		uv_timer_start(&up->timer, upload_go_on, 2, 2);
+}
+
+static void put_upload(struct http_request *rq)
+{
+	upload(rq, false);
+}
+
+static void put_slow_upload(struct http_request *rq)
+{
+	upload(rq, true);
+}
+
+/* Takes one piece and then nothing more. */
+static void put_stuck(struct http_request *rq)
+{
+	static const struct http_body_events events = {upload_data, upload_end};
+	struct app *app = app_of(rq);
+	struct upload *up = calloc(1, sizeof(*up));
+
+	up->rq = rq;
+	up->slow = true;
+	uv_timer_init(&app->inside->loop, &up->timer);
+	up->timer.data = up;
+	http_set_context(rq, up, upload_closed);
+	http_body_start(rq, &events, up);
+}
+
+/* Refuses without having looked at the body. */
+static void put_refused(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	app_of(rq);
+	inis_fail(&err, INIS_NOT_FOUND, "no such session");
+	http_respond_error(rq, &err);
+}
+
+static void refuse_data(struct http_request *rq, void *ctx, const uint8_t *data, size_t n)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	(void)ctx;
+	(void)data;
+	(void)n;
+	inis_fail(&err, INIS_CONFLICT, "enough");
+	http_respond_error(rq, &err);
+}
+
+static void never_ends(struct http_request *rq, void *ctx)
+{
+	(void)rq;
+	(void)ctx;
+	abort();
+}
+
+/* Refuses at the first bytes of the body. */
+static void put_half(struct http_request *rq)
+{
+	static const struct http_body_events events = {refuse_data, never_ends};
+
+	app_of(rq);
+	http_body_start(rq, &events, NULL);
+}
+
+static const struct http_route ROUTES[] = {
+	{"GET", "/open", get_hello, HTTP_NO_AUTH, 0},
+	{"GET", "/hello", get_hello, 0, 0},
+	{"GET", "/items/{name}", get_item, 0, 0},
+	{"DELETE", "/items/{name}", delete_item, 0, 0},
+	{"GET", "/items/special", get_special, 0, 0},
+	{"GET", "/items/{id}/parts/{name}", get_item, 0, 0},
+	{"POST", "/json", post_json, 0, 0},
+	{"POST", "/echo", post_echo, 0, 1024 * 1024},
+	{"GET", "/busy", get_busy, 0, 0},
+	{"GET", "/field", get_field, 0, 0},
+	{"GET", "/hang", get_hang, 0, 0},
+	{"GET", "/large", get_large, 0, 0},
+	{"HEAD", "/large", get_large, 0, 0},
+	{"GET", "/pieces", get_pieces, 0, 0},
+	{"GET", "/flood", get_flood, 0, 0},
+	{"GET", "/events", get_events, 0, 0},
+	{"PUT", "/upload", put_upload, HTTP_STREAM_BODY, 0},
+	{"PUT", "/slow-upload", put_slow_upload, HTTP_STREAM_BODY, 0},
+	{"PUT", "/stuck", put_stuck, HTTP_STREAM_BODY, 0},
+	{"PUT", "/refused", put_refused, HTTP_STREAM_BODY, 0},
+	{"PUT", "/half", put_half, HTTP_STREAM_BODY, 0},
+};
+
+/* ---- the thread ---- */
+
+static bool authenticate(void *ctx, const char *token)
+{
+	(void)ctx;
+	return token && strcmp(token, APP_KEY) == 0;
+}
+
+static void end_parked(struct app *app)
+{
+	struct app_inside *in = app->inside;
+
+	for (size_t i = 0; i < in->parked_count; i++)
+		http_stream_end(in->parked[i], true);
+	in->parked_count = 0;
+}
+
+static void on_drained(void *ctx)
+{
+	struct app *app = ctx;
+
+	atomic_store(&app->drained, true);
+}
+
+static void on_server_closed(void *ctx)
+{
+	struct app *app = ctx;
+
+	app->inside->server = NULL;
+	uv_close((uv_handle_t *)&app->inside->poll, NULL);
+	uv_close((uv_handle_t *)&app->inside->wake, NULL);
+}
+
+static void look(struct app *app)
+{
+	struct app_inside *in = app->inside;
+	size_t connections, requests;
+
+	if (!in->server)
+		return;
+	http_server_load(in->server, &connections, &requests);
+	atomic_store(&app->connections, connections);
+	atomic_store(&app->requests, requests);
+	if (atomic_load(&app->ended))
+		end_parked(app);
+	if (atomic_load(&in->drain_wanted) && !in->draining) {
+		in->draining = true;
+		http_server_drain(in->server, on_drained, app);
+	}
+	if (atomic_load(&in->stop_wanted) && !in->stopping) {
+		in->stopping = true;
+		http_server_close(in->server, on_server_closed, app);
+		atomic_store(&app->ended, true);
+		end_parked(app);
+	}
+}
+
+static void on_poll(uv_timer_t *timer)
+{
+	look(timer->data);
+}
+
+static void on_wake(uv_async_t *async)
+{
+	look(async->data);
+}
+
+static void *run(void *ctx)
+{
+	struct app *app = ctx;
+
+	uv_run(&app->inside->loop, UV_RUN_DEFAULT);
+	return NULL;
+}
+
+static int listen_on_loopback(int *port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, n) < 0 || listen(fd, 511) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at, &n) < 0)
+		abort();
+	*port = ntohs(at.sin_port);
+	return fd;
+}
+
+struct app *app_start(const struct app_options *options)
+{
+	struct app *app = calloc(1, sizeof(*app));
+	struct app_inside *in = calloc(1, sizeof(*in));
+	struct inis_error err = INIS_ERROR_INIT;
+	struct http_config config = {
+		.loop = &in->loop,
+		.routes = ROUTES,
+		.route_count = sizeof(ROUTES) / sizeof(ROUTES[0]),
+		.app = app,
+		.authenticate = authenticate,
+		.connections_max = options->connections_max ? options->connections_max : 1000,
+		.head_timeout_ms = options->head_timeout_ms ? options->head_timeout_ms : 60000,
+		.body_idle_timeout_ms = options->body_idle_timeout_ms ? options->body_idle_timeout_ms : 60000,
+	};
+
+	app->inside = in;
+	uv_loop_init(&in->loop);
+	config.listen_fd = listen_on_loopback(&app->port);
+	in->server = http_server_start(&config, &err);
+	if (!in->server)
+		abort();
+	uv_async_init(&in->loop, &in->wake, on_wake);
+	uv_timer_init(&in->loop, &in->poll);
+	in->wake.data = in->poll.data = app;
+	uv_timer_start(&in->poll, on_poll, 10, 10);
+	if (pthread_create(&in->thread, NULL, run, app) != 0)
+		abort();
+	return app;
+}
+
+void app_drain(struct app *app)
+{
+	atomic_store(&app->inside->drain_wanted, true);
+	uv_async_send(&app->inside->wake);
+}
+
+void app_stop(struct app *app)
+{
+	atomic_store(&app->inside->stop_wanted, true);
+	uv_async_send(&app->inside->wake);
+	pthread_join(app->inside->thread, NULL);
+	if (uv_loop_close(&app->inside->loop) != 0)
+		abort();
+	free(app->inside);
+	free(app);
+}
