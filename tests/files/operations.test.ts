@@ -1,131 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directories, batches, renames, modes, and the errors that clients recognise by code and text.
+// Directories, batches, renames, names and modes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../support/contract.js";
 import { scaled } from "../support/paths.js";
 import { suite } from "../support/suite.js";
+import { fileCalls } from "./calls.js";
 
 const t = suite();
-
-const get = (op: string, path: string) => t.session.send("GET", "/files", { query: { path, op } });
-const remove = (path: string, recursive?: boolean) =>
-  t.session.send("DELETE", "/files", { query: recursive === undefined ? { path } : { path, recursive } });
-const rename = (path: string, dest_path: string) =>
-  t.session.send("POST", "/files/rename", { json: { path, dest_path } });
-const mkdir = (path: string) => t.session.send("POST", "/files/mkdir", { json: { path } });
-const batch = async (files: JsonObject[]) =>
-  (await t.session.expect(200, "PUT", "/files/batch", { json: { files } })).json.results as {
-    path: string;
-    ok: boolean;
-    error?: string;
-  }[];
-
-/** Every operation that needs an existing thing at the path. */
-const NEEDS: Record<string, (path: string) => ReturnType<typeof get>> = {
-  read: (path) => get("read", path),
-  list: (path) => get("list", path),
-  stat: (path) => get("stat", path),
-  remove: (path) => remove(path),
-  rename: (path) => rename(path, "/workspace/never"),
-  download: (path) => t.session.send("GET", "/files/stream", { query: { path } }),
-  legacy_read: (path) => t.session.send("POST", "/files", { json: { op: "read", path } }),
-  legacy_list: (path) => t.session.send("POST", "/files", { json: { op: "list", path } }),
-};
-const WRITES: Record<string, (path: string) => ReturnType<typeof get>> = {
-  write: (path) => t.session.send("PUT", "/files", { json: { path, content: "x" } }),
-  legacy_write: (path) => t.session.send("POST", "/files", { json: { op: "write", path, content: "x" } }),
-  upload: (path) => t.session.send("PUT", "/files/stream", { query: { path }, body: "x" }),
-};
-
-for (const [name, call] of Object.entries(NEEDS)) {
-  test(`something missing is 404 with the text clients look for (${name})`, async () => {
-    for (const path of ["/workspace/missing", "missing", "/workspace/no/such/dir/file"]) {
-      const reply = await call(path);
-      assert.deepEqual([reply.status, reply.json.code], [404, "not_found"], path);
-      assert.match(reply.json.error as string, /no such file or directory/i);
-    }
-  });
-
-  test(`a component that is no directory is 404 (${name})`, async () => {
-    await t.session.write("/workspace/plain", "x");
-    const reply = await call("/workspace/plain/below");
-    assert.deepEqual([reply.status, reply.json.code], [404, "not_found"]);
-    assert.match(reply.json.error as string, /not a directory/i);
-  });
-}
-
-for (const [name, call] of Object.entries({ ...NEEDS, ...WRITES, mkdir })) {
-  test(`F7_a_path_outside_workspace_is_refused (${name})`, async () => {
-    const outside = [
-      "/etc/passwd",
-      "/",
-      "/workspace/../etc/passwd",
-      "../etc/passwd",
-      "/workspacex/f",
-      "/proc/self/environ",
-    ];
-    for (const path of outside) {
-      const reply = await call(path);
-      assert.equal(reply.status, 400, `${path}: ${reply.body}`);
-      assert.equal(reply.json.code, "invalid_path", path);
-      assert.match(reply.json.error as string, /path must be under \/workspace/);
-    }
-  });
-
-  test(`F7_a_symbolic_link_never_leads_out (${name})`, async () => {
-    await t.session.output(
-      "ln -sfn /etc /workspace/out; ln -sfn ../../etc /workspace/up; ln -sfn /proc/1/root/etc /workspace/magic",
-    );
-    for (const path of ["/workspace/out/hostname", "up/hostname", "/workspace/magic/hostname"]) {
-      const reply = await call(path);
-      assert.equal(reply.status, 400, `${path}: ${reply.body}`);
-      assert.equal(reply.json.code, "invalid_path", path);
-    }
-  });
-}
-
-for (const [name, call] of Object.entries(WRITES)) {
-  test(`a directory where a file is needed is 400 is_directory (${name})`, async () => {
-    await mkdir("/workspace/dir");
-    const reply = await call("/workspace/dir");
-    assert.deepEqual([reply.status, reply.json.code], [400, "is_directory"]);
-    assert.match(reply.json.error as string, /is a directory/);
-  });
-
-  test(`what the guest user may not do is permission_denied (${name})`, async () => {
-    await t.session.output("sudo mkdir -p /workspace/locked && sudo chmod 755 /workspace/locked");
-    const reply = await call("/workspace/locked/file");
-    assert.deepEqual([reply.status, reply.json.code], [400, "permission_denied"]);
-    assert.match(reply.json.error as string, /permission denied/i);
-  });
-}
-
-test("a_directory_read_as_a_file_is_400_and_a_file_listed_is_404", async () => {
-  for (const call of [NEEDS.read!, NEEDS.download!, NEEDS.legacy_read!]) {
-    const reply = await call("/workspace");
-    assert.deepEqual([reply.status, reply.json.code], [400, "is_directory"]);
-    assert.match(reply.json.error as string, /is a directory/);
-  }
-  await t.session.write("/workspace/file", "x");
-  const reply = await get("list", "/workspace/file");
-  assert.deepEqual([reply.status, reply.json.code], [404, "not_found"]);
-  assert.match(reply.json.error as string, /not a directory/);
-});
-
-test("a_file_without_read_permission_is_permission_denied", async () => {
-  await t.session.output("echo secret | sudo tee /workspace/private >/dev/null; sudo chmod 600 /workspace/private");
-  for (const call of [NEEDS.read!, NEEDS.download!]) {
-    const reply = await call("/workspace/private");
-    assert.deepEqual([reply.status, reply.json.code], [400, "permission_denied"]);
-  }
-});
+const { get, legacy, remove, rename, mkdir, upload, write, batch } = fileCalls(() => t.session);
 
 test("F5_every_write_makes_parents_and_belongs_to_the_guest_user", async () => {
   await t.session.write("/workspace/p1/a/b", "x");
-  await WRITES.upload!("p2/a/b");
+  await upload("p2/a/b");
   await batch([{ path: "/workspace/p3/a/b", content: "x" }]);
-  await t.session.expect(200, "POST", "/files", { json: { op: "write", path: "p4/a/b", content: "x" } });
+  assert.equal((await legacy("write", "p4/a/b", { content: "x" })).status, 200);
   await t.session.write("/workspace/source", "x");
   assert.equal((await rename("/workspace/source", "/workspace/p5/a/b")).status, 200);
   const owners = await t.session.output(
@@ -177,8 +65,7 @@ test("list_gives_bare_names_sorted_with_hidden_ones_and_a_slash_after_directorie
     names.filter((name) => !name.startsWith("dirlink")),
     [".dot/", ".hidden", "a", "b", "link", "pipe", "sub/", "with space", "ü"],
   );
-  const { json } = await t.session.expect(200, "POST", "/files", { json: { op: "list", path: "ls" } });
-  assert.deepEqual(json.entries, names);
+  assert.deepEqual((await legacy("list", "ls")).json.entries, names);
   await mkdir("/workspace/empty");
   assert.deepEqual(await t.session.list("empty"), []);
 });
@@ -217,7 +104,7 @@ test("F6_odd_names_round_trip", async () => {
   }
   const raw = await t.session.output("cd odd && ls -1 --zero | tr '\\0' '|'");
   assert.equal(raw.split("|").length - 1, names.length);
-  const long = await WRITES.write!(`/workspace/odd/${"x".repeat(256)}`);
+  const long = await write(`/workspace/odd/${"x".repeat(256)}`);
   assert.equal(long.status, 400);
 });
 
@@ -292,7 +179,7 @@ test("files_mode_sets_permission_bits_and_a_replaced_file_keeps_its_own", async 
   assert.equal((await t.session.exec(["/workspace/script"])).stdout, "ran\n");
   await t.session.write("script", "#!/bin/sh\necho again\n");
   assert.equal((await t.session.exec(["/workspace/script"])).stdout, "again\n");
-  await t.session.send("PUT", "/files/stream", { query: { path: "streamed", mode: "0600" }, body: "x" });
+  assert.equal((await upload("streamed", { mode: "0600" })).status, 200);
   assert((await batch([{ path: "batched", content: "x", mode: 0o400 }]))[0]!.ok);
   await t.session.write("default", "x");
   assert.equal(await t.session.output("stat -c %a script streamed batched default"), "755\n600\n400\n644\n");
@@ -309,13 +196,4 @@ test("files_stat_describes_the_thing_itself", async () => {
   assert.equal((await t.session.stat("st/link")).type, "symlink");
   assert.equal((await t.session.stat("st/pipe")).type, "other");
   assert.equal((await t.session.stat("/workspace")).type, "directory");
-});
-
-test("pipes_and_devices_are_never_opened", async () => {
-  await t.session.output("mkfifo hang; ln -s /dev/zero zero");
-  for (const path of ["hang", "zero"]) {
-    const reply = await get("read", path);
-    assert.equal(reply.status, 400, path);
-    assert.equal((await NEEDS.download!(path)).status, 400, path);
-  }
 });

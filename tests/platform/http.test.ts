@@ -222,7 +222,7 @@ test("half_open_connections_do_not_stop_others_and_slow_heads_are_timed_out", as
 
 test("a_body_that_stops_coming_is_given_up", async () => {
   const wire = await Wire.open(t.server);
-  wire.send(head(t.server, "POST", "/v1/sessions", "Content-Length: 100") + '{"name":');
+  wire.send(`${head(t.server, "POST", "/v1/sessions", "Content-Length: 100")}{"name":`);
   await wire.untilClosed();
   await t.client.expect(200, "GET", "/v1/healthz");
 });

@@ -6,6 +6,8 @@ import { deref, mismatch, type Schema } from "./contract.js";
 export interface WrongValue {
   name: string;
   text: string;
+  /** No JSON value at all for most parsers, so that no field can be blamed. */
+  unreadable?: boolean;
 }
 
 const SUSPECTS: unknown[] = [
@@ -93,7 +95,7 @@ export function wrongValues(schema: Schema): WrongValue[] {
     (suspect) => mismatch(schema, suspect) !== undefined,
   );
   const bytes = all.flatMap(tooManyBytes);
-  const literals = LITERALS.map((text) => ({ name: text, text }));
+  const literals = LITERALS.map((text) => ({ name: text, text, unreadable: true }));
   const unique = new Map(
     [...refused, ...bytes]
       .map(value)
