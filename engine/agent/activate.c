@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * activate.c - from a blank unit to a guest.
+ */
+#include "agent/activate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/cgroup.h"
+#include "agent/listener.h"
+#include "agent/mounts.h"
+#include "agent/rights.h"
+#include "agent/spool.h"
+#include "agent/user.h"
+#include "base/cleanup.h"
+#include "os/fd.h"
+#include "os/net.h"
+#include "wire/unit_proto.h"
+
+struct order {
+	struct inis_unit_activate msg;
+	int fds[INIS_UNIT_MOUNTS_MAX];
+};
+
+static void say(uint32_t verb, const struct inis_error *why)
+{
+	struct inis_unit_status status = {.magic = INIS_UNIT_MAGIC, .verb = verb};
+
+	if (why) {
+		status.sys_errno = why->sys_errno;
+		snprintf(status.step, sizeof(status.step), "%.59s", why->message);
+	}
+	/* The broker may be gone; then nobody is left to be told. */
+	inis_packet_send(INIS_UNIT_FD, &status, sizeof(status), NULL, 0, NULL);
+}
+
+static bool terminated(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+static int check_order(const struct order *o, size_t bytes, size_t n_fds, struct inis_error *err)
+{
+	const struct inis_unit_activate *m = &o->msg;
+
+	if (bytes != sizeof(*m) || m->magic != INIS_UNIT_MAGIC || m->verb != INIS_UNIT_ACTIVATE)
+		return inis_fail(err, INIS_INTERNAL, "not an activation");
+	if (m->fd_count == 0 || m->fd_count > INIS_UNIT_MOUNTS_MAX || m->fd_count != n_fds)
+		return inis_fail(err, INIS_INTERNAL, "descriptors do not match");
+	if (!terminated(m->hostname, sizeof(m->hostname)) || m->fds[0].kind != INIS_UNIT_FD_ROOT)
+		return inis_fail(err, INIS_INTERNAL, "bad activation");
+	for (uint32_t i = 0; i < m->fd_count; i++) {
+		if (!terminated(m->fds[i].target, sizeof(m->fds[i].target)) ||
+		    (m->fds[i].kind == INIS_UNIT_FD_MOUNT && m->fds[i].target[0] != '/'))
+			return inis_fail(err, INIS_INTERNAL, "bad mount target");
+	}
+	return 0;
+}
+
+static int receive_order(struct order *o, struct inis_error *err)
+{
+	struct pollfd readable = {.fd = INIS_UNIT_FD, .events = POLLIN};
+	size_t n_fds = 0;
+	ssize_t n;
+
+	while (poll(&readable, 1, -1) < 0 && errno == EINTR)
+		;
+	n = inis_packet_recv(INIS_UNIT_FD, &o->msg, sizeof(o->msg), o->fds, INIS_UNIT_MOUNTS_MAX, &n_fds, err);
+	if (n < 0)
+		return -1;
+	if (n == 0)
+		exit(0);
+	return check_order(o, (size_t)n, n_fds, err);
+}
+
+/* The order says what each descriptor is; those that are no mounts outlive the activation. */
+static int enter(const struct order *o, struct inis_error *err)
+{
+	struct given_mount given[INIS_UNIT_MOUNTS_MAX];
+	unsigned n = 0;
+
+	for (uint32_t i = 1; i < o->msg.fd_count; i++) {
+		if (o->msg.fds[i].kind == INIS_UNIT_FD_MOUNT)
+			given[n++] = (struct given_mount){.fd = o->fds[i], .target = o->msg.fds[i].target};
+		else if (o->msg.fds[i].kind == INIS_UNIT_FD_OOM_COUNTER)
+			cgroup_set_oom_counter(o->fds[i]);
+		else
+			return inis_fail(err, INIS_INTERNAL, "unknown descriptor kind %u", o->msg.fds[i].kind);
+	}
+	if (mounts_enter(o->fds[0], given, n, o->msg.shm_mb, err) < 0)
+		return -1;
+	close(o->fds[0]);
+	for (unsigned i = 0; i < n; i++)
+		close(given[i].fd);
+	return 0;
+}
+
+/* 0, 1 and 2 are the guest's /dev/null from here on: nothing of the host stays open. */
+static int open_own_files(struct inis_error *err)
+{
+	agent.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (agent.null < 0)
+		return inis_fail_errno(err, "open /dev/null");
+	for (int fd = 0; fd <= 2; fd++) {
+		if (dup2(agent.null, fd) < 0)
+			return inis_fail_errno(err, "redirect to /dev/null");
+	}
+	agent.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (agent.proc < 0)
+		return inis_fail_errno(err, "open /proc");
+	return 0;
+}
+
+static int become_guest(const struct order *o, struct inis_error *err)
+{
+	if (enter(o, err) < 0 || open_own_files(err) < 0)
+		return -1;
+	if (sethostname(o->msg.hostname, strlen(o->msg.hostname)) < 0)
+		return inis_fail_errno(err, "set the host name");
+	if (cgroup_open(err) < 0 || spool_open(err) < 0)
+		return -1;
+	guest_user();
+	if (rights_drop(o->msg.flags & INIS_UNIT_NO_SUDO, err) < 0)
+		return -1;
+	return listener_start(err);
+}
+
+void activate(void)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	struct order *order = calloc(1, sizeof(*order));
+
+	if (!order)
+		exit(1);
+	if (inis_net_lo_up(&err) < 0) {
+		say(INIS_UNIT_FAILED, &err);
+		exit(1);
+	}
+	say(INIS_UNIT_READY, NULL);
+	if (receive_order(order, &err) < 0 || become_guest(order, &err) < 0) {
+		say(INIS_UNIT_FAILED, &err);
+		exit(1);
+	}
+	free(order);
+	say(INIS_UNIT_ACTIVE, NULL);
+	close(INIS_UNIT_FD);
+}

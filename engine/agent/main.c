@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * main.c - inis-agent: PID 1 of a unit.
+ *
+ * Waits as a blank unit until it is activated, then serves its client for as long as the unit lives. It never ends
+ * by itself after that: the unit would end with it.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "agent/activate.h"
+#include "agent/agent.h"
+#include "agent/reap.h"
+#include "agent/rights.h"
+
+/* Memory that is free again goes back early: an idle session should cost as little as a blank one. */
+static void tune_memory(void)
+{
+	mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+	mallopt(M_TOP_PAD, 16 * 1024);
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+}
+
+int main(void)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	rights_begin();
+	tune_memory();
+	if (inis_events_init(&agent.events, &err) < 0 || reap_start(&err) < 0) {
+		dprintf(STDERR_FILENO, "inis-agent: %s\n", err.message);
+		return 1;
+	}
+	activate();
+	agent_loop();
+}

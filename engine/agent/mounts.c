@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mounts.c - the guest's view of the file system.
+ *
+ * Order matters. The kernel's file systems are made while the old root is still there: a new procfs needs a visible
+ * one to exist. They are attached after the pivot, so that no symbolic link of the image can lead out of it.
+ */
+#include "agent/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "os/mount.h"
+
+#define DETACH 2 /* MNT_DETACH; <sys/mount.h> and <linux/mount.h> cannot be had together */
+
+#define LOCKED_DOWN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+/* Read as empty, written into nothing. */
+static const char *const HIDDEN_FILES[] = {
+	"/proc/kcore", "/proc/kmsg", "/proc/kallsyms", "/proc/keys", "/proc/key-users", "/proc/timer_list",
+	"/proc/timer_stats", "/proc/sched_debug", "/proc/latency_stats", "/proc/config.gz", "/proc/sysrq-trigger",
+	"/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup", "/proc/slabinfo", "/proc/vmallocinfo",
+	"/proc/pagetypeinfo",
+};
+static const char *const HIDDEN_DIRECTORIES[] = {"/proc/acpi", "/proc/scsi", "/proc/asound"};
+static const char *const READ_ONLY[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq"};
+
+#define COUNT(list_) (sizeof(list_) / sizeof((list_)[0]))
+
+struct kernel_mounts {
+	int proc, pts, shm, mqueue;
+};
+
+static void close_kernel_mounts(struct kernel_mounts *m)
+{
+	close_fd(&m->proc);
+	close_fd(&m->pts);
+	close_fd(&m->shm);
+	close_fd(&m->mqueue);
+}
+
+static int make_kernel_mounts(struct kernel_mounts *m, uint32_t shm_mb, struct inis_error *err)
+{
+	char size[24];
+	const struct inis_mount_option pts[] = {INIS_OPT_FLAG("newinstance"), INIS_OPT_TEXT("ptmxmode", "0666"),
+						INIS_OPT_TEXT("mode", "0620"), INIS_OPT_TEXT("gid", "5")};
+	const struct inis_mount_option shm[] = {INIS_OPT_TEXT("mode", "1777"), INIS_OPT_TEXT("size", size)};
+
+	snprintf(size, sizeof(size), "%um", shm_mb);
+	m->proc = inis_mount_new("proc", NULL, 0, LOCKED_DOWN, err);
+	if (m->proc < 0)
+		return -1;
+	m->pts = inis_mount_new("devpts", pts, COUNT(pts), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+	if (m->pts < 0)
+		return -1;
+	m->shm = inis_mount_new("tmpfs", shm, COUNT(shm), LOCKED_DOWN, err);
+	if (m->shm < 0)
+		return -1;
+	m->mqueue = inis_mount_new("mqueue", NULL, 0, LOCKED_DOWN, err);
+	return m->mqueue < 0 ? -1 : 0;
+}
+
+/* The new root is put over the old one, entered by descriptor, and the old one dropped. */
+static int pivot(int root, struct inis_error *err)
+{
+	if (syscall(SYS_mount, NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0)
+		return inis_fail_errno(err, "make mounts private");
+	if (inis_mount_attach(root, AT_FDCWD, "/", err) < 0)
+		return -1;
+	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+		return inis_fail_errno(err, "pivot_root");
+	if (syscall(SYS_umount2, ".", DETACH) < 0 || chdir("/") < 0)
+		return inis_fail_errno(err, "leave the old root");
+	return 0;
+}
+
+static int attach(int mount, const char *target, struct inis_error *err)
+{
+	return inis_mount_attach(mount, AT_FDCWD, target, err);
+}
+
+static int attach_all(const struct given_mount *given, unsigned n, const struct kernel_mounts *m, struct inis_error *err)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (attach(given[i].fd, given[i].target, err) < 0)
+			return -1;
+	}
+	if (attach(m->proc, "/proc", err) < 0 || attach(m->pts, "/dev/pts", err) < 0 ||
+	    attach(m->shm, "/dev/shm", err) < 0 || attach(m->mqueue, "/dev/mqueue", err) < 0)
+		return -1;
+	return 0;
+}
+
+static int exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static int cover_with(const char *source, const char *path, struct inis_error *err)
+{
+	cleanup_close int clone = inis_mount_clone(AT_FDCWD, source, false, err);
+
+	if (clone < 0)
+		return -1;
+	return attach(clone, path, err);
+}
+
+static int make_read_only(const char *path, struct inis_error *err)
+{
+	cleanup_close int clone = inis_mount_clone(AT_FDCWD, path, false, err);
+
+	if (clone < 0 || inis_mount_attrs(clone, LOCKED_DOWN | MOUNT_ATTR_RDONLY, 0, -1, false, err) < 0)
+		return -1;
+	return attach(clone, path, err);
+}
+
+static int hide_directory(const char *path, struct inis_error *err)
+{
+	cleanup_close int empty = inis_mount_new("tmpfs", NULL, 0, LOCKED_DOWN | MOUNT_ATTR_RDONLY, err);
+
+	return empty < 0 ? -1 : attach(empty, path, err);
+}
+
+/* Which of them exist depends on the kernel; all are refused to a user namespace in other ways too. */
+static int restrict_proc(struct inis_error *err)
+{
+	for (unsigned i = 0; i < COUNT(HIDDEN_FILES); i++) {
+		if (exists(HIDDEN_FILES[i]) && cover_with("/dev/null", HIDDEN_FILES[i], err) < 0)
+			return -1;
+	}
+	for (unsigned i = 0; i < COUNT(HIDDEN_DIRECTORIES); i++) {
+		if (exists(HIDDEN_DIRECTORIES[i]) && hide_directory(HIDDEN_DIRECTORIES[i], err) < 0)
+			return -1;
+	}
+	for (unsigned i = 0; i < COUNT(READ_ONLY); i++) {
+		if (exists(READ_ONLY[i]) && make_read_only(READ_ONLY[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int mounts_enter(int root, const struct given_mount *given, unsigned n, uint32_t shm_mb, struct inis_error *err)
+{
+	__attribute__((cleanup(close_kernel_mounts))) struct kernel_mounts kernel = {-1, -1, -1, -1};
+
+	if (make_kernel_mounts(&kernel, shm_mb, err) < 0 || pivot(root, err) < 0 ||
+	    attach_all(given, n, &kernel, err) < 0)
+		return -1;
+	return restrict_proc(err);
+}

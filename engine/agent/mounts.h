@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mounts.h - the guest's view of the file system.
+ */
+#ifndef INIS_AGENT_MOUNTS_H
+#define INIS_AGENT_MOUNTS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A detached mount and where it goes below the new root. */
+struct given_mount {
+	int fd;
+	const char *target;
+};
+
+/*
+ * Makes `root` the root directory, attaches the given mounts in order and the kernel's own file systems, hides what
+ * of /proc is not a guest's business. Nothing of the old root is reachable afterwards.
+ */
+int mounts_enter(int root, const struct given_mount *given, unsigned n, uint32_t shm_mb, struct inis_error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * reap.h - PID 1 reaps everything that dies in the unit.
+ */
+#ifndef INIS_AGENT_REAP_H
+#define INIS_AGENT_REAP_H
+
+#include "base/error.h"
+
+int reap_start(struct inis_error *err);
+
+#endif

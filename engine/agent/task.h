@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * task.h - one command from its start until nothing of it that should end is left.
+ *
+ *   running --main process ends--> over            what it left in the background lives on
+ *   running --limit or request---> terminating     SIGTERM to everything in its leaf
+ *   terminating --grace ends-----> killing         cgroup.kill
+ *   terminating, killing --main reaped and leaf empty--> over
+ */
+#ifndef INIS_AGENT_TASK_H
+#define INIS_AGENT_TASK_H
+
+#include <stdbool.h>
+
+#include "agent/cgroup.h"
+#include "agent/list.h"
+#include "agent/spawn.h"
+#include "os/events.h"
+#include "wire/agent_proto.h"
+
+enum task_stage { TASK_NONE, TASK_RUNNING, TASK_TERMINATING, TASK_KILLING, TASK_OVER };
+
+struct task {
+	struct list node; /* until over */
+	enum task_stage stage;
+	pid_t pid;
+	struct leaf leaf;
+	int status; /* of wait */
+	bool reaped;
+	bool timed_out;
+	bool killed; /* a request ended it */
+	bool oom;
+	inis_ms started;
+	inis_ms ended; /* when the main process was reaped */
+	uint64_t started_wall;
+	uint64_t ended_wall;
+	uint64_t oom_before;
+	uint64_t cpu_us;
+	inis_ms kill_at; /* terminating: when the grace ends */
+	unsigned wait_ms; /* until the next look whether the leaf is empty */
+	struct inis_timer limit;
+	struct inis_timer look;
+	void (*over)(struct task *t); /* called once; the owner may free it */
+};
+
+/* Takes pid and leaf over. timeout_ms 0: none. */
+void task_start(struct task *t, struct spawned *s, uint32_t timeout_ms, void (*over)(struct task *t));
+
+/* On request. Harmless when over; a shorter grace than the running one counts. */
+void task_kill(struct task *t, uint32_t grace_ms);
+
+static inline bool task_live(const struct task *t)
+{
+	return t->stage != TASK_NONE && t->stage != TASK_OVER;
+}
+
+/* What is known of the end; out_total and err_total stay. */
+void task_exited(const struct task *t, struct inis_exited *e);
+
+/* For the reaper: whether pid is the main process of a task. */
+bool task_reaped(pid_t pid, int status);
+
+#endif
