@@ -5,6 +5,7 @@ import type { Session } from "@inis-run/sdk";
 
 export interface Capabilities {
   execEnv: boolean;
+  execId: boolean;
   processEnv: boolean;
   processStdin: boolean;
   processTimeout: boolean;
@@ -18,6 +19,7 @@ export async function capabilitiesOf(session: Session): Promise<Capabilities> {
   const names = (await session.extensions?.()) ?? new Set<string>();
   return {
     execEnv: names.has("exec.env"),
+    execId: names.has("exec.id"),
     processEnv: names.has("process.env"),
     processStdin: names.has("process.stdin"),
     processTimeout: names.has("process.timeout"),

@@ -5,16 +5,21 @@
 // program staying alive. Standard input is at its end from the start. A command that may have run is never
 // repeated: when the stream breaks, the caller gets the output so far and is told that the outcome is unknown.
 
+import { randomUUID } from "node:crypto";
 import { type ExecStreamEvent, InisError, type Session } from "@inis-run/sdk";
 import type { CommandResult, ExecuteCommandOptions } from "@mastra/core/workspace";
 import { isInisError, outcomeUnknown } from "./errors.js";
 import { RetainedText } from "./retained-text.js";
 import { exportPrefix, type ShellMode, shellArgv } from "./shell.js";
+import { pause } from "./timing.js";
 
 /** Enough for any log a person or a model reads, and far below what a JavaScript string can hold. */
 const DEFAULT_RETAINED_BYTES = 64 * 1024 * 1024;
 /** As if by SIGTERM, which is what the server sends to a command whose stream is closed. */
 const ABORTED_EXIT_CODE = 143;
+/** How long ending a command may take, and its last output to arrive after that. */
+const CANCEL_LIMIT_MS = 3_000;
+const LAST_OUTPUT_MS = 500;
 const TIMED_OUT_EXIT_CODE = 124;
 const UNKNOWN_EXIT_CODE = -1;
 const OUT_OF_MEMORY = "\nThe sandbox's memory limit was reached; something in this command was killed";
@@ -27,6 +32,8 @@ export interface RunSettings {
   shell: ShellMode;
   /** Whether the server takes an environment as a field. */
   envAsField: boolean;
+  /** Whether the server can be told to end the command. */
+  cancellable: boolean;
 }
 
 /** Output so far, and its listeners. */
@@ -84,9 +91,14 @@ export class ForegroundRun {
    * @throws {InisError} as it came, when the server refused to start the command: nothing has run.
    */
   async on(session: Session, settings: RunSettings): Promise<CommandResult> {
+    if (this.#signal?.aborted) return this.aborted();
+    const execId = settings.cancellable ? randomUUID() : undefined;
+    const connection = new AbortController();
+    const giveUp = () => void cancel(session, execId).then(() => connection.abort());
+    this.#signal?.addEventListener("abort", giveUp, { once: true });
     let running = false;
     try {
-      for await (const event of this.#start(session, settings)) {
+      for await (const event of this.#start(session, settings, execId, connection.signal)) {
         running = true;
         if (event.stream === "stdout" || event.stream === "stderr") this.#output.emit(event.stream, event.data);
         else if (event.stream === "exit") return this.#ended(event, settings.timeoutMs);
@@ -98,6 +110,8 @@ export class ForegroundRun {
       if (this.#signal?.aborted) return this.aborted();
       if (!running && !isInterrupted(error)) throw error;
       throw outcomeUnknown(error, this.#output.result());
+    } finally {
+      this.#signal?.removeEventListener("abort", giveUp);
     }
   }
 
@@ -106,10 +120,11 @@ export class ForegroundRun {
     return this.#result(ABORTED_EXIT_CODE, { killed: true });
   }
 
-  #start(session: Session, { cwd, timeoutMs, env, envAsField, shell }: RunSettings) {
+  #start(session: Session, settings: RunSettings, execId: string | undefined, signal: AbortSignal) {
+    const { cwd, timeoutMs, env, envAsField, shell } = settings;
     const line = envAsField ? this.#line : exportPrefix(env) + this.#line;
-    const signal = this.#signal;
-    return session.execStream(shellArgv(shell, line), { cwd, timeoutMs, signal, env: envAsField ? env : undefined });
+    const options = { cwd, timeoutMs, env: envAsField ? env : undefined, execId, signal };
+    return session.execStream(shellArgv(shell, line), options);
   }
 
   /** Adds to stderr, for whoever reads it, why a command was ended that did not end by itself. */
@@ -118,7 +133,8 @@ export class ForegroundRun {
     if (timedOut) this.#output.emit("stderr", `\nCommand timed out after ${timeoutMs} ms`);
     if (event.oom) this.#output.emit("stderr", OUT_OF_MEMORY);
     const exitCode = timedOut ? TIMED_OUT_EXIT_CODE : (event.exitCode ?? UNKNOWN_EXIT_CODE);
-    return this.#result(exitCode, { timedOut, killed: timedOut || event.oom === true });
+    const killed = timedOut || event.oom === true || this.#signal?.aborted === true;
+    return this.#result(exitCode, { timedOut, killed });
   }
 
   #result(exitCode: number, facts: Partial<CommandResult>): CommandResult {
@@ -131,6 +147,16 @@ export class ForegroundRun {
       ...facts,
     };
   }
+}
+
+/**
+ * Ends the command in the guest, so that nothing of it is left when its caller goes on. Where that cannot be asked
+ * for, or takes too long, closing the connection does the same a little later.
+ */
+async function cancel(session: Session, execId: string | undefined): Promise<void> {
+  if (execId === undefined) return;
+  await session.cancelExec(execId, { timeoutMs: CANCEL_LIMIT_MS }).catch(() => {});
+  await pause(LAST_OUTPUT_MS);
 }
 
 /** The server had begun to answer, so the command may have been started. */

@@ -127,8 +127,8 @@ export class InisProcessHandle extends ProcessHandle {
     return this.#writer;
   }
 
-  /** Resolves when the process has ended, for any number of callers. */
-  override async wait(): Promise<CommandResult> {
+  /** Resolves when the process has ended, for any number of callers. The base class serves the options. */
+  override async wait(_options?: Parameters<ProcessHandle["wait"]>[0]): Promise<CommandResult> {
     const { exitCode, timedOut, killed, durationMs } = await this.#ended;
     return {
       success: exitCode === 0,

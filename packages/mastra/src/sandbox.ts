@@ -159,15 +159,17 @@ export class InisSandbox extends MastraSandbox {
     const run = new ForegroundRun(line, options);
     if (options.abortSignal?.aborted) return run.aborted();
     const env = this.environmentFor(options.env);
-    return this.request(async (session) =>
-      run.on(session, {
+    return this.request(async (session) => {
+      const capabilities = await capabilitiesOf(session);
+      return run.on(session, {
         env,
         cwd: await this.directoryFor(session, options.cwd),
         timeoutMs: options.timeout || this.#options.commandTimeoutMs || DEFAULT_COMMAND_TIMEOUT_MS,
         shell: this.#options.shell ?? "login",
-        envAsField: (await capabilitiesOf(session)).execEnv,
-      }),
-    );
+        envAsField: capabilities.execEnv,
+        cancellable: capabilities.execId,
+      });
+    });
   }
 
   /**

@@ -78,7 +78,11 @@ export class SessionBinding {
   async #attach(signal?: AbortSignal): Promise<StartOutcome> {
     const given = this.#options.session as Session | string;
     const session = typeof given === "string" ? this.#getClient().sessions.attach(given) : given;
-    await this.#verify(session, signal);
+    try {
+      await this.#verify(session, signal);
+    } catch (error) {
+      throw (await isSessionGone(session, error)) ? sessionGone(session.sessionId, error) : error;
+    }
     this.#session = session;
     return "connected";
   }
