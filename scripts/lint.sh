@@ -12,7 +12,7 @@ format() { c_files | xargs -r clang-format --dry-run --Werror; }
 tidy() { c_files | grep '^engine/.*\.c$' | xargs -r -P "$jobs" -n 4 clang-tidy --quiet -p build/dev 2>&1 | { grep -v ' warnings\? generated\.$\|^Suppressed \|^Use -header-filter' || true; }; }
 cppcheck_all() {
   cppcheck --quiet --std=c11 --language=c --enable=warning,portability,performance --inline-suppr \
-    --error-exitcode=1 --suppressions-list=scripts/cppcheck-suppressions.txt -D_GNU_SOURCE -DINIS_VERSION='"0"' \
+    --error-exitcode=1 --suppressions-list=scripts/cppcheck-suppressions.txt -D_GNU_SOURCE -D__x86_64__ -DINIS_VERSION='"0"' \
     -D'json_array_foreach(a,i,v)=for(i=0;i<json_array_size(a)&&(v=json_array_get(a,i));i++)' \
     -D'json_object_foreach(o,k,v)=for(;;)' -I engine -j "$jobs" engine
 }
