@@ -11,3 +11,4 @@ import "./files.js";
 import "./tools.js";
 import "./surroundings.js";
 import "./gateway.js";
+import "./memory.js";

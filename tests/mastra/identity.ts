@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { InisSandbox } from "@inis-run/mastra";
 import { Client } from "@inis-run/sdk";
+import { RequestContext } from "@mastra/core/request-context";
 import { Workspace } from "@mastra/core/workspace";
 import { coreName } from "./support/core.js";
 import { client, makeSandbox, server, uniqueId, withSandbox } from "./support/sandbox.js";
@@ -155,10 +156,8 @@ describe(`identity (${coreName})`, () => {
       return known;
     };
     const workspace = new Workspace({
-      sandbox: ({ requestContext }: { requestContext: { get(key: string): unknown } }) =>
-        sandboxOf(String(requestContext.get("user"))),
-    } as unknown as ConstructorParameters<typeof Workspace>[0]);
-    const { RequestContext } = await import("@mastra/core/request-context");
+      sandbox: ({ requestContext }) => sandboxOf(String(requestContext.get("user"))),
+    });
     for (const user of ["ada", "bob"]) {
       const requestContext = new RequestContext();
       requestContext.set("user", user);

@@ -10,6 +10,9 @@ import type { Client, Session, SessionInfo } from "@inis-run/sdk";
 import { isInisError } from "./errors.js";
 import type { createRequest } from "./options.js";
 
+/** Whether a start made the session or found it. */
+export type StartOutcome = "created" | "connected";
+
 const MAX_EXTERNAL_ID_BYTES = 255;
 /** A key that was used by a session since ended may still be remembered; each attempt has a key of its own. */
 const MAX_ATTEMPTS = 5;
@@ -44,13 +47,17 @@ export async function findSession(
   return undefined;
 }
 
-/** Creates the session of this logical id, or returns the one that another program has just created. */
+/**
+ * Creates the session of this logical id, or returns the one that another program has just created. A `fresh` id has
+ * never been used, so nothing needs to be checked.
+ */
 export async function createSession(
   client: Client,
   logicalId: string,
   request: ReturnType<typeof createRequest>,
+  fresh: boolean,
   signal?: AbortSignal,
-): Promise<Session> {
+): Promise<{ session: Session; outcome: StartOutcome }> {
   const deadline = Date.now() + IN_PROGRESS_LIMIT_MS;
   for (let attempt = 0; ; ) {
     const last = attempt + 1 >= MAX_ATTEMPTS;
@@ -62,7 +69,7 @@ export async function createSession(
         idempotencyKey,
         signal,
       });
-      if (last || (await stillExists(session, signal))) return session;
+      if (fresh || last || (await stillExists(session, signal))) return { session, outcome: "created" };
       attempt++;
     } catch (error) {
       const code = isInisError(error) ? error.code : undefined;
@@ -70,7 +77,7 @@ export async function createSession(
         await setTimeout(IN_PROGRESS_PAUSE_MS, undefined, { signal });
       } else if (code === "conflict" && !last) {
         const winner = await findSession(client, logicalId, signal);
-        if (winner) return winner;
+        if (winner) return { session: winner, outcome: "connected" };
         attempt++;
       } else {
         throw error;

@@ -45,10 +45,12 @@ export class RetainedText {
 
   /** The retained text and how many bytes before it were dropped. */
   read(): { text: string; droppedBytes: number } {
-    const text = this.#blocks.map((block) => block.text).join("");
-    const kept = this.#held > this.#limit ? newestBytes(text, this.#limit) : text;
-    const keptBytes = kept === text ? this.#held : Buffer.byteLength(kept);
-    return { text: kept, droppedBytes: this.#seen - keptBytes };
+    const [first, ...rest] = this.#blocks;
+    if (!first) return { text: "", droppedBytes: this.#seen };
+    const excess = this.#held - this.#limit;
+    const start = excess > 0 ? newestBytes(first.text, first.bytes - excess) : first.text;
+    const cut = excess > 0 ? first.bytes - Buffer.byteLength(start) : 0;
+    return { text: [start, ...rest.map((block) => block.text)].join(""), droppedBytes: this.#seen - this.#held + cut };
   }
 
   #dropWholeBlocks(): void {

@@ -24,6 +24,7 @@ import { DirectoryResolver } from "./directory.js";
 import { type LooseEnvironment, mergeEnvironments } from "./environment.js";
 import { isInisError, toSandboxError } from "./errors.js";
 import { ForegroundRun } from "./execute-command.js";
+import type { StartOutcome } from "./identity.js";
 import { instructionsFor } from "./instructions.js";
 import { WorkspaceOnlyMounts } from "./mounts.js";
 import { portUrl } from "./networking.js";
@@ -35,7 +36,7 @@ import {
   type InisSandboxOptions,
 } from "./options.js";
 import { InisProcessManager } from "./process-manager.js";
-import { SessionBinding, type StartOutcome } from "./session-binding.js";
+import { SessionBinding } from "./session-binding.js";
 import { factsOf, SessionInfoCache } from "./session-info.js";
 import { commandLine } from "./shell.js";
 import { type SandboxFile, writeFiles } from "./write-files.js";

@@ -6,28 +6,27 @@
 // at once make one session.
 
 import { Client, InisError, type Session } from "@inis-run/sdk";
-import { sessionGone } from "./errors.js";
-import { createSession, findSession, isUsable } from "./identity.js";
+import { isInisError, sessionGone } from "./errors.js";
+import { createSession, findSession, isUsable, type StartOutcome } from "./identity.js";
 import { createRequest, type InisSandboxOptions } from "./options.js";
 import { isSessionGone } from "./recovery.js";
-
-export type StartOutcome = "created" | "connected";
 
 export class SessionBinding {
   readonly owned: boolean;
   readonly #options: InisSandboxOptions;
   readonly #logicalId: string;
-  /** A random id cannot have a session yet. */
-  readonly #mayPreexist: boolean;
+  /** Nobody can have made a session of this id yet: it is random and was not used here. */
+  #fresh: boolean;
+  /** A create whose answer never came may have made a session. */
+  #unaccounted = false;
   #client: Client | undefined;
   #session: Session | undefined;
-  #createTried = false;
   #acquiring: Promise<StartOutcome> | undefined;
 
   constructor(logicalId: string, options: InisSandboxOptions) {
     this.#options = options;
     this.#logicalId = logicalId;
-    this.#mayPreexist = options.id !== undefined;
+    this.#fresh = options.id === undefined;
     this.#client = options.client;
     this.owned = options.session === undefined;
   }
@@ -61,7 +60,7 @@ export class SessionBinding {
    * Deletes the session in use. Without one, it is looked up by the logical id if a create may have succeeded
    * unnoticed, or if that is asked for. Returns false if there was none.
    */
-  async delete({ lookUp = this.#createTried } = {}): Promise<boolean> {
+  async delete({ lookUp = this.#unaccounted } = {}): Promise<boolean> {
     const session = this.#session ?? (lookUp ? await this.#locate() : undefined);
     if (!session) return false;
     try {
@@ -90,13 +89,27 @@ export class SessionBinding {
   async #acquireOwned(signal?: AbortSignal): Promise<StartOutcome> {
     if (this.#session && (await this.#reuse(this.#session, signal))) return "connected";
     const client = this.#getClient();
-    if (this.#mayPreexist || this.#createTried) {
+    if (!this.#fresh) {
       this.#session = await findSession(client, this.#logicalId, signal);
       if (this.#session && (await this.#reuse(this.#session, signal))) return "connected";
     }
-    this.#createTried = true;
-    this.#session = await createSession(client, this.#logicalId, createRequest(this.#options), signal);
-    return "created";
+    const { session, outcome } = await this.#create(client, signal);
+    this.#session = session;
+    return outcome;
+  }
+
+  async #create(client: Client, signal?: AbortSignal) {
+    const fresh = this.#fresh;
+    this.#fresh = false;
+    this.#unaccounted = true;
+    try {
+      const made = await createSession(client, this.#logicalId, createRequest(this.#options), fresh, signal);
+      this.#unaccounted = false;
+      return made;
+    } catch (error) {
+      if (isInisError(error) && error.status !== undefined && error.status < 500) this.#unaccounted = false;
+      throw error;
+    }
   }
 
   /** Wakes a known session up. False if it is gone and may be replaced. */
