@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * activate.c - a blank unit becomes a session's.
+ *
+ * The critical path of a create: limits, one overlay, one packet, the agent's own work, one connection.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "driver/container/internal.h"
+#include "os/fd.h"
+#include "os/mount.h"
+#include "os/net.h"
+#include "os/path.h"
+#include "os/priv.h"
+#include "wire/agent_proto.h"
+
+#define SHM_MB_MIN 64u
+
+/* Names of this one machine; all else of /etc comes from the base. Written as the range's root, stored as 0. */
+static int write_names(struct cunit *cu, const char *hostname, struct inis_error *err)
+{
+	cleanup_close int etc = -1;
+	char text[256];
+	int rc;
+
+	if (inis_fsid_enter(cu->u.uid_base, err) < 0)
+		return -1;
+	etc = mkdirat(cu->layer.mount, "upper/etc", 0755) < 0 && errno != EEXIST
+		      ? -1
+		      : openat(cu->layer.mount, "upper/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = etc < 0 ? inis_fail_errno(err, "make /etc") : 0;
+	snprintf(text, sizeof(text), "%s\n", hostname);
+	if (rc == 0)
+		rc = inis_create_at(etc, "hostname", text, 0644, err);
+	snprintf(text, sizeof(text), "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n",
+		 hostname);
+	if (rc == 0)
+		rc = inis_create_at(etc, "hosts", text, 0644, err);
+	inis_fsid_restore();
+	return rc;
+}
+
+/* The pool's disks have one size; another one is made now. */
+static int fit_disk(struct cunit *cu, uint32_t disk_mb, struct inis_error *err)
+{
+	cleanup_close int userns = -1;
+	char label[LAYER_LABEL_SIZE];
+	char path[32];
+
+	if (disk_mb == cu->u.disk_mb || cu->layer.kind == INIS_DISK_SOFT) {
+		cu->u.disk_mb = disk_mb;
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
+	userns = open(path, O_RDONLY | O_CLOEXEC);
+	if (userns < 0)
+		return inis_fail_errno(err, "open the user namespace of a unit");
+	layer_release(&cu->layer);
+	layer_discard(cu->dir);
+	cunit_loop_label(cu, label);
+	cu->u.disk_mb = disk_mb;
+	return layer_make(&cu->layer, &cu->c->disks, cu->dir, disk_mb, label, userns, err);
+}
+
+struct parcel {
+	struct inis_unit_activate message;
+	int fds[INIS_UNIT_MOUNTS_MAX];
+};
+
+static void parcel_close(struct parcel *p)
+{
+	for (uint32_t i = 0; i < p->message.fd_count; i++)
+		close_fd(&p->fds[i]);
+}
+
+/* Takes the descriptor over, valid or not. */
+static int parcel_add(struct parcel *p, enum inis_unit_fd_kind kind, const char *target, int fd)
+{
+	struct inis_unit_fd *slot = &p->message.fds[p->message.fd_count];
+
+	if (fd < 0)
+		return -1;
+	slot->kind = kind;
+	snprintf(slot->target, sizeof(slot->target), "%s", target);
+	p->fds[p->message.fd_count++] = fd;
+	return 0;
+}
+
+static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_broker_create *spec,
+		       struct inis_error *err)
+{
+	struct inis_unit_activate *m = &p->message;
+	bool no_sudo = spec->flags & INIS_CREATE_NO_SUDO;
+	int root;
+
+	m->magic = INIS_UNIT_MAGIC;
+	m->verb = INIS_UNIT_ACTIVATE;
+	m->flags = no_sudo ? INIS_UNIT_NO_SUDO : 0;
+	m->shm_mb = spec->mem_mb / 2 > SHM_MB_MIN ? spec->mem_mb / 2 : SHM_MB_MIN;
+	snprintf(m->hostname, sizeof(m->hostname), "%s", spec->hostname[0] ? spec->hostname : "inis");
+	if (write_names(cu, m->hostname, err) < 0)
+		return -1;
+	root = overlay_mount(&cu->base, 1, &cu->layer, cu->u.uid_base,
+			     MOUNT_ATTR_NODEV | (no_sudo ? MOUNT_ATTR_NOSUID : 0), err);
+	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", root) < 0 ||
+	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0 ||
+	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/dev", inis_mount_clone(AT_FDCWD, RUN_DEV, false, err)) < 0 ||
+	    parcel_add(p, INIS_UNIT_FD_OOM_COUNTER, "", inis_cgroup_oom_counter(&cu->c->cgroups, cu->u.id.s, err)) < 0)
+		return -1;
+	return 0;
+}
+
+static int send_activation(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
+{
+	const struct inis_cgroup_limits limits = {
+		.vcpus = spec->vcpus, .mem_mb = spec->mem_mb, .pids_max = spec->pids_max};
+	__attribute__((cleanup(parcel_close))) struct parcel parcel = {0};
+
+	if (fit_disk(cu, spec->disk_mb, err) < 0 || inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &limits, err) < 0 ||
+	    parcel_fill(&parcel, cu, spec, err) < 0)
+		return -1;
+	return inis_packet_send(cu->sock, &parcel.message, sizeof(parcel.message), parcel.fds, parcel.message.fd_count,
+				err);
+}
+
+void cunit_activate_failed(struct cunit *cu, const struct inis_error *err)
+{
+	struct want *want = cu->want;
+
+	cu->want = NULL;
+	cunit_destroy(&cu->c->driver, &cu->u, NULL, NULL);
+	want->created(want->ctx, NULL, -1, err);
+	free(want);
+}
+
+void cunit_activate(struct cunit *cu, struct want *want)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	cu->state = CU_ACTIVATING;
+	cu->c->driver.pool_ready--;
+	cu->want = want;
+	inis_timer_start(cu->c->config.events, &cu->deadline, START_DEADLINE_MS);
+	if (send_activation(cu, &want->spec, &err) < 0)
+		cunit_activate_failed(cu, &err);
+}
+
+static int check_answer(const struct inis_unit_status *status, ssize_t n, struct inis_error *err)
+{
+	if (n == sizeof(*status) && status->magic == INIS_UNIT_MAGIC && status->verb == INIS_UNIT_ACTIVE)
+		return 0;
+	if (n == sizeof(*status) && status->verb == INIS_UNIT_FAILED) {
+		errno = status->sys_errno;
+		return inis_fail_errno(err, "the agent could not %.*s", (int)sizeof(status->step), status->step);
+	}
+	return inis_fail(err, INIS_INTERNAL, "the agent of a unit ended while being activated");
+}
+
+/* The record is what makes the unit the session's: written before anybody is told. */
+static int go_live(struct cunit *cu, struct inis_error *err)
+{
+	cu->u.session = cu->want->spec.session;
+	cu->record.session = cu->u.session;
+	cu->record.disk_mb = cu->u.disk_mb;
+	cu->record.loop = cu->layer.loop;
+	if (record_write(cu->dir, &cu->record, err) < 0)
+		return -1;
+	inis_watch_stop(cu->c->config.events, &cu->sock_watch);
+	inis_timer_stop(cu->c->config.events, &cu->deadline);
+	close_fd(&cu->sock);
+	close_fd(&cu->base);
+	return cunit_connect(&cu->c->driver, &cu->u, err);
+}
+
+void cunit_activate_event(struct cunit *cu)
+{
+	struct inis_unit_status status;
+	struct inis_error err = INIS_ERROR_INIT;
+	struct want *want = cu->want;
+	size_t fds;
+	ssize_t n = inis_packet_recv(cu->sock, &status, sizeof(status), NULL, 0, &fds, &err);
+	int agent;
+
+	if (n < 0 && err.sys_errno == EAGAIN)
+		return;
+	if (check_answer(&status, n, &err) < 0 || (agent = go_live(cu, &err)) < 0) {
+		cunit_activate_failed(cu, &err);
+		return;
+	}
+	cu->state = CU_LIVE;
+	cu->want = NULL;
+	want->created(want->ctx, &cu->u, agent, NULL);
+	free(want);
+}
+
+int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err)
+{
+	cleanup_close int sock = -1;
+
+	(void)d;
+	if (u->exited)
+		return inis_fail(err, INIS_SESSION_ENDED, "the unit has ended");
+	sock = inis_net_socket_in(u->pidfd, AF_UNIX, SOCK_STREAM, err);
+	if (sock < 0 || inis_net_connect_abstract(sock, INIS_AGENT_SOCKET, err) < 0)
+		return -1;
+	return take_fd(&sock);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * driver.c - the container driver as the broker sees it.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "driver/container/internal.h"
+#include "os/path.h"
+
+#define FREE_DEADLINE_MS 5000
+
+static struct inis_unit *next_unit(struct inis_driver *d, struct inis_unit *after)
+{
+	struct cunit *cu = after ? ((struct cunit *)after)->next : container_of_driver(d)->units;
+
+	while (cu && cu->state != CU_LIVE)
+		cu = cu->next;
+	return cu ? &cu->u : NULL;
+}
+
+static int stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err)
+{
+	struct container *c = container_of_driver(d);
+	struct cunit *cu = (struct cunit *)u;
+	struct inis_cgroup_usage usage;
+
+	if (inis_cgroup_usage(&c->cgroups, u->id.s, &usage, err) < 0)
+		return -1;
+	*out = (struct inis_broker_stats){
+		.mem_bytes = usage.mem_bytes,
+		.mem_peak_bytes = usage.mem_peak_bytes,
+		.cpu_us = usage.cpu_us,
+		.oom_kills = usage.oom_kills,
+		.pids = usage.pids,
+	};
+	if (layer_reopen(&cu->layer, cu->dir, err) < 0)
+		return -1;
+	return layer_usage(&cu->layer, &out->disk_bytes, err);
+}
+
+static bool pool_left(const struct container *c)
+{
+	for (const struct cunit *cu = c->units; cu; cu = cu->next) {
+		if (cu->state != CU_LIVE)
+			return true;
+	}
+	return false;
+}
+
+static void fail_wants(struct container *c)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	inis_fail(&err, INIS_UNAVAILABLE, "the broker is ending");
+	while (c->wants) {
+		struct want *w = c->wants;
+
+		c->wants = w->next;
+		w->created(w->ctx, NULL, -1, &err);
+		free(w);
+	}
+}
+
+/* What is not a session's now never will be. */
+static void destroy_pool(struct container *c)
+{
+	inis_ms deadline = inis_deadline_in(FREE_DEADLINE_MS);
+	struct inis_error err = INIS_ERROR_INIT;
+
+	inis_fail(&err, INIS_UNAVAILABLE, "the broker is ending");
+	for (struct cunit *cu = c->units; cu; cu = cu->next) {
+		if (cu->state == CU_ACTIVATING)
+			cunit_activate_failed(cu, &err);
+		else if (cu->state == CU_STARTING || cu->state == CU_BLANK)
+			cunit_destroy(&c->driver, &cu->u, NULL, NULL);
+	}
+	while (pool_left(c) && inis_now_ms() < deadline) {
+		if (inis_events_step(c->config.events, 100, NULL) < 0)
+			break;
+	}
+}
+
+static void container_free(struct inis_driver *d)
+{
+	struct container *c = container_of_driver(d);
+
+	c->driver.exited = NULL;
+	fail_wants(c);
+	if (c->units)
+		destroy_pool(c);
+	while (c->units)
+		cunit_free(c->units);
+	if (c->cgroups.v2 >= 0)
+		inis_cgroup_root_close(&c->cgroups);
+	ranges_free(&c->ranges);
+	close_fd(&c->units_dir);
+	close_fd(&c->templates_dir);
+	close_fd(&c->base_dir);
+	free(c);
+}
+
+static const struct inis_driver_ops container_ops = {
+	.isolation = "container",
+	.refill = pool_refill,
+	.create = pool_create,
+	.connect = cunit_connect,
+	.destroy = cunit_destroy,
+	.freeze = cunit_freeze,
+	.thaw = cunit_thaw,
+	.stats = stats,
+	.next = next_unit,
+	.free = container_free,
+};
+
+/* The first unit of the pool is the proof that this machine can do it. */
+static int prove(struct container *c, struct inis_error *err)
+{
+	inis_ms deadline = inis_deadline_in(2 * START_DEADLINE_MS);
+
+	if (cunit_spawn(c, err) < 0)
+		return -1;
+	while (pool_count(c, CU_STARTING) > 0 && inis_now_ms() < deadline) {
+		if (inis_events_step(c->config.events, 1000, err) < 0)
+			return -1;
+	}
+	if (pool_count(c, CU_BLANK) > 0)
+		return 0;
+	return inis_fail(err, INIS_UNAVAILABLE, "a first unit could not be started: its agent (%s) did not answer",
+			 c->config.agent);
+}
+
+static int set_up(struct container *c, struct inis_error *err)
+{
+	cleanup_close int state = inis_open_dir(c->config.state_dir, err);
+
+	if (state < 0 || inis_boot_id(c->boot_id, err) < 0)
+		return -1;
+	c->units_dir = inis_make_dir_at(state, "units", 0700, err);
+	c->templates_dir = c->units_dir < 0 ? -1 : inis_make_dir_at(state, "templates", 0700, err);
+	if (c->templates_dir < 0 ||
+	    ranges_init(&c->ranges, c->config.uid_base, c->config.uid_ranges, c->config.range_locks, err) < 0 ||
+	    inis_cgroup_root_open(&c->cgroups, c->config.instance, err) < 0 || container_adopt(c, err) < 0 ||
+	    container_prepare(c, err) < 0)
+		return -1;
+	container_sweep_bases(c);
+	return prove(c, err);
+}
+
+struct inis_driver *inis_container_new(const struct inis_container_config *config, struct inis_error *err)
+{
+	struct container *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		inis_fail(err, INIS_UNAVAILABLE, "no memory for a driver");
+		return NULL;
+	}
+	c->driver.ops = &container_ops;
+	c->config = *config;
+	c->units_dir = c->templates_dir = c->base_dir = -1;
+	c->cgroups.v2 = -1;
+	if (set_up(c, err) < 0) {
+		container_free(&c->driver);
+		return NULL;
+	}
+	return &c->driver;
+}

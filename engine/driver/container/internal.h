@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * internal.h - the container driver's structs and what its files offer each other.
+ *
+ * DOC: Life of a unit
+ *
+ *	spawn.c       STARTING    cloned, layers made, agent on its way
+ *	pool.c        BLANK       agent waits; in the pool
+ *	activate.c    ACTIVATING  limits set, mounts sent, agent moves in
+ *	              LIVE        agent listens; record names the session
+ *	destroy.c     DYING       killed; cgroups, loop device, files being removed
+ *
+ * DYING can follow every other state. All of it runs on one thread; nothing waits but on events.
+ */
+#ifndef INIS_DRIVER_CONTAINER_INTERNAL_H
+#define INIS_DRIVER_CONTAINER_INTERNAL_H
+
+#include "driver/container/container.h"
+#include "driver/container/layer.h"
+#include "driver/container/ranges.h"
+#include "driver/container/record.h"
+#include "os/cgroup.h"
+#include "wire/unit_proto.h"
+
+/* In the broker's own mount namespace. */
+#define RUN_DIR   "/run/inis"
+#define RUN_AGENT RUN_DIR "/agent" /* read-only bind mount of the program */
+#define RUN_DEV   RUN_DIR "/dev" /* what every unit sees as /dev */
+
+#define START_DEADLINE_MS   10000 /* clone to READY, ACTIVATE to ACTIVE: a machine short of memory is slow */
+#define DESTROY_DEADLINE_MS 20000
+#define DESTROY_RETRY_MS    2
+#define FREEZE_DEADLINE_MS  10000
+
+enum cunit_state { CU_STARTING, CU_BLANK, CU_ACTIVATING, CU_LIVE, CU_DYING };
+
+struct container;
+
+/* A create that waits for a unit or for its agent. */
+struct want {
+	struct inis_broker_create spec;
+	inis_driver_created created;
+	void *ctx;
+	struct want *next;
+};
+
+struct cunit {
+	struct inis_unit u; /* first: the broker's view */
+	struct container *c;
+	struct cunit *next;
+	enum cunit_state state;
+	struct record record;
+	int dir; /* units/<id> */
+	int cgroup; /* v2 group */
+	int sock; /* to the agent until it is ACTIVE */
+	struct inis_watch sock_watch;
+	struct inis_watch exit_watch; /* pidfd */
+	struct inis_timer deadline; /* of STARTING and ACTIVATING */
+	struct layer layer;
+	int base; /* the base, ids mapped: lower layer of / */
+	int usr; /* /usr */
+	struct want *want; /* ACTIVATING: for whom */
+
+	inis_driver_done change_done; /* freeze or thaw in progress */
+	void *change_ctx;
+	bool change_to;
+	inis_ms change_deadline;
+	int cgroup_events;
+	struct inis_watch change_watch;
+	struct inis_timer change_timer;
+
+	inis_driver_done destroy_done; /* NULL: nobody waits */
+	void *destroy_ctx;
+	inis_ms destroy_deadline;
+	struct inis_timer destroy_timer;
+	struct inis_watch remover_watch; /* pidfd of the child that removes the files */
+	int remover;
+	bool files_gone;
+	unsigned destroy_tries;
+};
+
+struct container {
+	struct inis_driver driver; /* first */
+	struct inis_container_config config;
+	struct inis_cgroup_root cgroups;
+	struct ranges ranges;
+	struct disks disks;
+	char boot_id[INIS_BOOT_ID_SIZE];
+	char base_name[17]; /* directory of the current base below templates/host */
+	int units_dir;
+	int templates_dir;
+	int base_dir; /* templates/host/<base_name> */
+	struct cunit *units;
+	struct want *wants; /* oldest first */
+	struct inis_error last_start; /* why the last unit could not be started */
+};
+
+static inline struct container *container_of_driver(struct inis_driver *d)
+{
+	return (struct container *)d;
+}
+
+#define field_owner(ptr_, type_, field_) ((type_ *)((char *)(ptr_)-offsetof(type_, field_)))
+
+/* unit.c: the struct. It starts with all descriptors at -1 and linked into c->units. */
+struct cunit *cunit_new(struct container *c, const struct unit_id *id);
+/* Unlinks and frees; nothing of the unit exists any more. */
+void cunit_free(struct cunit *cu);
+/* Watches PID 1; it may be gone already. */
+int cunit_watch_exit(struct cunit *cu, struct inis_error *err);
+void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE]);
+
+/* spawn.c */
+int cunit_spawn(struct container *c, struct inis_error *err);
+
+/* pool.c: wants meet blank units. */
+unsigned pool_count(const struct container *c, enum cunit_state state);
+int pool_refill(struct inis_driver *d, struct inis_error *err);
+void pool_create(struct inis_driver *d, const struct inis_broker_create *spec, inis_driver_created created, void *ctx);
+/* After a unit became BLANK, or one that was STARTING is no more. */
+void pool_settle(struct container *c);
+
+/* activate.c: takes the want over. */
+void cunit_activate(struct cunit *cu, struct want *want);
+/* A message or the end of the agent's unit socket while ACTIVATING. */
+void cunit_activate_event(struct cunit *cu);
+/* Ends an activation that failed: tells the want and destroys the unit. */
+void cunit_activate_failed(struct cunit *cu, const struct inis_error *err);
+int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err);
+
+/* freeze.c */
+void cunit_freeze(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
+void cunit_thaw(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
+/* Ends a change in progress with an error, if there is one. */
+void cunit_change_abort(struct cunit *cu, const struct inis_error *err);
+
+/* destroy.c */
+void cunit_destroy(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
+/* Goes as far as it can; cu may be gone afterwards. */
+void cunit_destroy_step(struct cunit *cu);
+
+/* adopt.c: units that an earlier driver left. */
+int container_adopt(struct container *c, struct inis_error *err);
+
+/* prepare.c: what is made once at start, in the broker's mount namespace and below templates/. */
+int container_prepare(struct container *c, struct inis_error *err);
+/* Removes the bases that no unit uses. */
+void container_sweep_bases(struct container *c);
+
+/* host_base.c: the template "host" without its /usr; dir is fresh and gets root/ and mask/. */
+int host_base_build(int dir, struct inis_error *err);
+/* host_etc.c: fills a fresh /etc. */
+int host_etc_build(int etc, struct inis_error *err);
+
+#endif

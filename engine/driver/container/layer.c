@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * layer.c - writable layers.
+ *
+ * An image is a sparse copy of an empty file system made once by mkfs: about a megabyte is really copied, shared
+ * where the file system of the state directory can. The journal is left out: a unit does not outlive the machine's
+ * boot, so there is nothing to recover.
+ */
+#include "driver/container/layer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/id.h"
+#include "os/loopdev.h"
+#include "os/mount.h"
+#include "os/path.h"
+#include "os/proc.h"
+
+#define IMAGE     "disk"
+#define SOFT_DIR  "files"
+#define UPPER     "upper"
+#define WORK      "work"
+#define MIN_MB    16
+#define MAX_MB    (16u << 20)
+#define EXT4_SHUT _IOR('X', 125, uint32_t)
+#define NO_FLUSH  2u
+
+static int make_upper_dirs(int dir, struct inis_error *err)
+{
+	cleanup_close int upper = inis_make_dir_at(dir, UPPER, 0755, err);
+	cleanup_close int work = upper < 0 ? -1 : inis_make_dir_at(dir, WORK, 0755, err);
+
+	return work < 0 ? -1 : 0;
+}
+
+static int mount_ext4(const char *device, struct inis_error *err)
+{
+	const struct inis_mount_option options[] = {INIS_OPT_TEXT("source", device), INIS_OPT_FLAG("noinit_itable"),
+						    INIS_OPT_TEXT("errors", "remount-ro")};
+
+	return inis_mount_new("ext4", options, 3, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME, err);
+}
+
+/* The detached mount of an image on a fresh loop device. */
+static int mount_image(int image, const char *label, int *loop, struct inis_error *err)
+{
+	char device[INIS_LOOP_PATH_SIZE];
+	cleanup_close int dev = inis_loop_attach(image, label, device, loop, err);
+
+	return dev < 0 ? -1 : mount_ext4(device, err);
+}
+
+static int format(int dir, const char *temp, uint32_t disk_mb, struct inis_error *err)
+{
+	cleanup_close int image = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	cleanup_close int mount = -1;
+	char path[64];
+	int loop;
+	const char *const mkfs[] = {"mkfs.ext4",
+				    "-q",
+				    "-F",
+				    "-b",
+				    "4096",
+				    "-m",
+				    "0",
+				    "-O",
+				    "^has_journal,^resize_inode,^orphan_file",
+				    "-E",
+				    "lazy_itable_init=1,nodiscard,root_owner=0:0",
+				    path,
+				    NULL};
+	const char *const mkfs_old[] = {"mkfs.ext4",
+					"-q",
+					"-F",
+					"-b",
+					"4096",
+					"-m",
+					"0",
+					"-O",
+					"^has_journal,^resize_inode",
+					"-E",
+					"lazy_itable_init=1,nodiscard,root_owner=0:0",
+					path,
+					NULL};
+
+	if (image < 0 || ftruncate(image, (off_t)disk_mb << 20) < 0)
+		return inis_fail_errno(err, "make a disk image of %u MB", disk_mb);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), image);
+	if (inis_run(mkfs, NULL) < 0 && inis_run(mkfs_old, err) < 0)
+		return -1;
+	mount = mount_image(image, "inis-format", &loop, err);
+	return mount < 0 ? -1 : make_upper_dirs(mount, err);
+}
+
+/* The empty file system of this size, made when there is none yet. */
+static int open_empty(const struct disks *d, uint32_t disk_mb, struct inis_error *err)
+{
+	char name[32];
+	char temp[48];
+	char tag[9];
+	int fd;
+
+	snprintf(name, sizeof(name), "disk-%u", disk_mb);
+	fd = openat(d->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 || errno != ENOENT)
+		return fd >= 0 ? fd : inis_fail_errno(err, "open %s", name);
+	if (disk_mb < MIN_MB || disk_mb > MAX_MB)
+		return inis_fail_field(err, "disk_mb", "must be between %u and %u", MIN_MB, MAX_MB);
+	if (inis_random_text(tag, sizeof(tag) - 1, err) < 0)
+		return -1;
+	snprintf(temp, sizeof(temp), ".%s.%s", name, tag);
+	if (format(d->dir, temp, disk_mb, err) < 0) {
+		unlinkat(d->dir, temp, 0);
+		return -1;
+	}
+	if (renameat(d->dir, temp, d->dir, name) < 0)
+		return inis_fail_errno(err, "name %s", name);
+	fd = openat(d->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return fd >= 0 ? fd : inis_fail_errno(err, "open %s", name);
+}
+
+int disks_init(struct disks *d, int templates_dir, uint32_t disk_mb, struct inis_error *soft_reason,
+	       struct inis_error *err)
+{
+	cleanup_close int empty = -1;
+
+	*d = (struct disks){.dir = templates_dir, .kind = INIS_DISK_HARD};
+	if (disk_mb < MIN_MB || disk_mb > MAX_MB)
+		return inis_fail_field(err, "disk_mb", "must be between %u and %u", MIN_MB, MAX_MB);
+	empty = open_empty(d, disk_mb, soft_reason);
+	if (empty < 0)
+		d->kind = INIS_DISK_SOFT;
+	return 0;
+}
+
+static int make_hard(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label,
+		     struct inis_error *err)
+{
+	cleanup_close int empty = open_empty(d, disk_mb, err);
+	cleanup_close int image = -1;
+
+	if (empty < 0)
+		return -1;
+	image = openat(unit_dir, IMAGE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (image < 0)
+		return inis_fail_errno(err, "make a disk image");
+	if (inis_copy_sparse(empty, image, err) < 0)
+		return -1;
+	l->mount = mount_image(image, label, &l->loop, err);
+	return l->mount < 0 ? -1 : 0;
+}
+
+static int make_soft(struct layer *l, int unit_dir, struct inis_error *err)
+{
+	cleanup_close int dir = inis_make_dir_at(unit_dir, SOFT_DIR, 0755, err);
+
+	if (dir < 0 || make_upper_dirs(dir, err) < 0)
+		return -1;
+	l->mount = inis_mount_clone(dir, "", false, err);
+	return l->mount < 0 ? -1 : 0;
+}
+
+int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label, int userns,
+	       struct inis_error *err)
+{
+	int rc;
+
+	*l = (struct layer){.kind = d->kind, .mount = -1, .loop = -1};
+	rc = d->kind == INIS_DISK_HARD ? make_hard(l, d, unit_dir, disk_mb, label, err) : make_soft(l, unit_dir, err);
+	if (rc == 0)
+		rc = inis_mount_attrs(l->mount, MOUNT_ATTR_NODEV, 0, userns, false, err);
+	if (rc < 0)
+		layer_release(l);
+	return rc;
+}
+
+void layer_release(struct layer *l)
+{
+	close_fd(&l->mount);
+}
+
+int layer_reopen(struct layer *l, int unit_dir, struct inis_error *err)
+{
+	char device[INIS_LOOP_PATH_SIZE];
+
+	if (l->mount >= 0)
+		return 0;
+	if (l->kind == INIS_DISK_SOFT) {
+		l->mount = inis_mount_clone(unit_dir, SOFT_DIR, false, err);
+	} else {
+		/* The device is mounted already: this is another mount of the same file system. */
+		snprintf(device, sizeof(device), "/dev/loop%d", l->loop);
+		l->mount = mount_ext4(device, err);
+	}
+	return l->mount < 0 ? -1 : 0;
+}
+
+void layer_shut(struct layer *l)
+{
+	cleanup_close int dir = -1;
+	uint32_t how = NO_FLUSH;
+
+	if (l->kind != INIS_DISK_HARD || l->mount < 0)
+		return;
+	dir = openat(l->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0)
+		ioctl(dir, EXT4_SHUT, &how);
+}
+
+void layer_discard(int unit_dir)
+{
+	inis_remove_tree_at(unit_dir, IMAGE, NULL);
+	inis_remove_tree_at(unit_dir, SOFT_DIR, NULL);
+}
+
+int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err)
+{
+	struct statfs st;
+
+	if (fstatfs(l->mount, &st) < 0)
+		return inis_fail_errno(err, "usage of a disk");
+	*bytes = (uint64_t)(st.f_blocks - st.f_bfree) * (uint64_t)st.f_bsize;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * layer.h - the writable layer of a unit, and overlays over it.
+ *
+ * What is stored has guest ids (root is 0), whatever range the unit has: all mounts of it are id-mapped. A hard
+ * layer is an ext4 image on a loop device, so that the kernel enforces its size. A soft one, where loop devices or
+ * ext4 cannot be had, is a plain directory.
+ */
+#ifndef INIS_DRIVER_CONTAINER_LAYER_H
+#define INIS_DRIVER_CONTAINER_LAYER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "wire/broker_proto.h"
+
+#define LAYER_LABEL_SIZE 64
+
+/* Empty file systems, one for each size in use, kept as templates/disk-<mb>. */
+struct disks {
+	int dir; /* templates; the caller's */
+	enum inis_disk_kind kind;
+};
+
+struct layer {
+	enum inis_disk_kind kind;
+	int mount; /* detached, ids mapped: holds upper/ and work/; -1 when let go */
+	int loop; /* number, -1 when soft */
+};
+
+/* Finds out which kind can be had and makes the empty file system of this size. Says why when it is soft. */
+int disks_init(struct disks *d, int templates_dir, uint32_t disk_mb, struct inis_error *soft_reason,
+	       struct inis_error *err);
+
+/* Makes the layer's files in unit_dir and mounts it. */
+int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label, int userns,
+	       struct inis_error *err);
+/* Lets the mount go; a unit that uses the layer keeps it. */
+void layer_release(struct layer *l);
+/* Opens the mount again after layer_release() or for an adopted unit whose loop number is known. */
+int layer_reopen(struct layer *l, int unit_dir, struct inis_error *err);
+/* Throws away what the kernel has not written yet, so that unmounting does not write it. Only when all users are dead. */
+void layer_shut(struct layer *l);
+/* Removes the files of a layer nobody uses. */
+void layer_discard(int unit_dir);
+int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err);
+
+/* Finds out how this kernel takes layers, with two directories below dir; fails when it has no overlays. */
+int overlay_probe(int dir, const char *upper, const char *lower, uint32_t uid_base, struct inis_error *err);
+
+/*
+ * An overlay of `lowers` (directories or detached mounts, topmost first) and, with layer, its writable directory,
+ * as seen by the owner of uid range `uid_base`. Without layer it can never be written, whatever flags it gets.
+ */
+int overlay_mount(const int *lowers, unsigned n, const struct layer *layer, uint32_t uid_base, uint64_t attrs,
+		  struct inis_error *err);
+
+#endif

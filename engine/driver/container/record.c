@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * record.c - rows of the unit table.
+ */
+#include "driver/container/record.h"
+
+#include <string.h>
+
+#include "os/path.h"
+#include "wire/broker_proto.h"
+
+#define FILE_NAME "unit"
+
+void record_init(struct record *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->magic = RECORD_MAGIC;
+	r->version = RECORD_VERSION;
+	r->loop = -1;
+}
+
+static bool terminated(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+static bool valid_session(const struct session_id *id)
+{
+	struct session_id parsed;
+
+	return terminated(id->s, sizeof(id->s)) && (id->s[0] == '\0' || session_id_parse(id->s, &parsed));
+}
+
+static bool valid_base(const char *base)
+{
+	return strspn(base, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(base) && base[0] != '\0';
+}
+
+int record_check(const void *data, size_t n, const struct unit_id *id, struct record *out, struct inis_error *err)
+{
+	if (n != sizeof(*out))
+		return inis_fail(err, INIS_INTERNAL, "unit record of %zu bytes", n);
+	memcpy(out, data, n);
+	if (out->magic != RECORD_MAGIC || out->version != RECORD_VERSION)
+		return inis_fail(err, INIS_INTERNAL, "unit record of another version");
+	if (!terminated(out->id.s, sizeof(out->id.s)) || strcmp(out->id.s, id->s) != 0)
+		return inis_fail(err, INIS_INTERNAL, "unit record of another unit");
+	if (!valid_session(&out->session) || !terminated(out->boot_id, sizeof(out->boot_id)) ||
+	    !terminated(out->base, sizeof(out->base)) || !valid_base(out->base) || out->pid <= 1 ||
+	    (out->disk_kind != INIS_DISK_HARD && out->disk_kind != INIS_DISK_SOFT) || out->loop < -1)
+		return inis_fail(err, INIS_INTERNAL, "unit record with a bad field");
+	return 0;
+}
+
+int record_write(int unit_dir, const struct record *r, struct inis_error *err)
+{
+	return inis_put_at(unit_dir, FILE_NAME, r, sizeof(*r), 0600, err);
+}
+
+int record_read(int unit_dir, const struct unit_id *id, struct record *out, struct inis_error *err)
+{
+	char buf[sizeof(*out) + 2];
+	ssize_t n = inis_read_at(unit_dir, FILE_NAME, buf, sizeof(buf), err);
+
+	return n < 0 ? -1 : record_check(buf, (size_t)n, id, out, err);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * spawn.c - making a blank unit.
+ *
+ * The child is cloned straight into its namespaces and its v2 cgroup and waits for a byte while the broker maps its
+ * ids and attaches its v1 cgroups; only then does it make its cgroup namespace (whose root is so the unit's group
+ * in every hierarchy), become root of its range and exec the agent. Meanwhile the broker makes the layers.
+ */
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "driver/container/internal.h"
+#include "os/fd.h"
+#include "os/mount.h"
+#include "os/path.h"
+#include "os/proc.h"
+
+#define NAMESPACES                                                                                           \
+	((uint64_t)CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
+	 CLONE_NEWTIME)
+#define CLEAR_SIGNALS 0x100000000ULL /* CLONE_CLEAR_SIGHAND */
+
+/* In the child. Which step failed goes into the exit status, for whoever traces it. */
+static _Noreturn void become_agent(int sock)
+{
+	char name[] = "inis-agent";
+	char *const argv[] = {name, NULL};
+	char *const envp[] = {NULL};
+	sigset_t none;
+	char go;
+	int flags = fcntl(sock, F_GETFL);
+
+	if (fcntl(sock, F_SETFL, flags & ~O_NONBLOCK) < 0 || recv(sock, &go, 1, 0) != 1)
+		_exit(100);
+	fcntl(sock, F_SETFL, flags);
+	if (unshare(CLONE_NEWCGROUP) < 0)
+		_exit(101);
+	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		_exit(102);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	umask(022);
+	if (inis_fds_place(INIS_UNIT_FD, &sock, 1, NULL) < 0)
+		_exit(103);
+	execve(RUN_AGENT, argv, envp);
+	_exit(104);
+}
+
+static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
+{
+	char path[32];
+	char map[48];
+	cleanup_close int proc = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return inis_fail_errno(err, "open %s", path);
+	snprintf(map, sizeof(map), "0 %u %u", first, INIS_RANGE_SIZE);
+	if (inis_write_at(proc, "uid_map", map, err) < 0)
+		return -1;
+	return inis_write_at(proc, "gid_map", map, err);
+}
+
+/* A detached copy of dir with ids mapped into the unit. */
+static int mapped(int dir, const char *path, uint64_t attrs, int userns, struct inis_error *err)
+{
+	cleanup_close int mount = inis_mount_clone(dir, path, false, err);
+
+	if (mount < 0 || inis_mount_attrs(mount, attrs, 0, userns, false, err) < 0)
+		return -1;
+	return take_fd(&mount);
+}
+
+/*
+ * /usr belongs to the host, and the guest's root owns it as far as ids go. So it is an overlay without a writable
+ * layer: unlike the flag of a bind mount, that cannot be undone from inside.
+ */
+static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
+{
+	cleanup_close int mask = mapped(cu->c->base_dir, "mask", MOUNT_ATTR_RDONLY, userns, err);
+	cleanup_close int host = mask < 0 ? -1 : mapped(AT_FDCWD, "/usr", MOUNT_ATTR_RDONLY, userns, err);
+	const int lowers[2] = {mask, host};
+
+	if (host < 0)
+		return -1;
+	cu->usr = overlay_mount(lowers, 2, NULL, cu->u.uid_base, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, err);
+	return cu->usr < 0 ? -1 : 0;
+}
+
+static int make_layers(struct cunit *cu, struct inis_error *err)
+{
+	char label[LAYER_LABEL_SIZE];
+	char path[32];
+	cleanup_close int userns = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
+	userns = open(path, O_RDONLY | O_CLOEXEC);
+	if (userns < 0)
+		return inis_fail_errno(err, "open the user namespace of a unit");
+	cunit_loop_label(cu, label);
+	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, cu->c->config.disk_mb, label, userns, err) < 0)
+		return -1;
+	cu->base = mapped(cu->c->base_dir, "root", MOUNT_ATTR_RDONLY, userns, err);
+	return cu->base < 0 ? -1 : make_usr(cu, userns, err);
+}
+
+static int make_cgroup(struct cunit *cu, struct inis_error *err)
+{
+	const struct inis_cgroup_root *root = &cu->c->cgroups;
+
+	if (inis_cgroup_make(root, cu->u.id.s, err) < 0)
+		return -1;
+	cu->cgroup = inis_cgroup_open(root, cu->u.id.s, err);
+	if (cu->cgroup < 0)
+		return -1;
+	/* The agent makes one level of leaves. */
+	if (inis_write_at(cu->cgroup, "cgroup.max.depth", "2", err) < 0)
+		return -1;
+	return inis_cgroup_delegate(cu->cgroup, cu->u.uid_base, err);
+}
+
+static int clone_agent(struct cunit *cu, struct inis_error *err)
+{
+	cleanup_close int ours = -1;
+	cleanup_close int theirs = -1;
+	int pair[2];
+	pid_t pid;
+
+	if (inis_packet_pair(pair, err) < 0)
+		return -1;
+	ours = pair[0];
+	theirs = pair[1];
+	pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, err);
+	if (pid < 0)
+		return -1;
+	if (pid == 0)
+		become_agent(theirs);
+	cu->u.pid = pid;
+	cu->sock = take_fd(&ours);
+	return 0;
+}
+
+static void fill_record(struct cunit *cu)
+{
+	struct record *r = &cu->record;
+
+	memcpy(r->boot_id, cu->c->boot_id, sizeof(r->boot_id));
+	memcpy(r->base, cu->c->base_name, sizeof(r->base));
+	r->pid = cu->u.pid;
+	r->start_time = cu->u.start_time;
+	r->uid_base = cu->u.uid_base;
+	r->disk_kind = (uint32_t)cu->layer.kind;
+	r->disk_mb = cu->u.disk_mb;
+	r->loop = cu->layer.loop;
+}
+
+static int start_agent(struct cunit *cu, struct inis_error *err)
+{
+	struct container *c = cu->c;
+	char go = 1;
+
+	if (clone_agent(cu, err) < 0 || map_ids(cu->u.pid, cu->u.uid_base, err) < 0 ||
+	    inis_cgroup_attach_v1(&c->cgroups, cu->u.id.s, cu->u.pid, err) < 0)
+		return -1;
+	if (send(cu->sock, &go, 1, MSG_NOSIGNAL) != 1)
+		return inis_fail_errno(err, "start the agent");
+	cu->u.start_time = inis_start_time(cu->u.pid);
+	if (inis_watch_start(c->config.events, &cu->sock_watch, cu->sock, EPOLLIN, err) < 0)
+		return -1;
+	return cunit_watch_exit(cu, err);
+}
+
+static int build(struct cunit *cu, struct inis_error *err)
+{
+	struct container *c = cu->c;
+
+	cu->u.uid_base = ranges_take(&c->ranges, err);
+	if (cu->u.uid_base == 0)
+		return -1;
+	cu->u.disk_kind = c->disks.kind;
+	cu->u.disk_mb = c->config.disk_mb;
+	cu->dir = inis_make_dir_at(c->units_dir, cu->u.id.s, 0700, err);
+	if (cu->dir < 0 || make_cgroup(cu, err) < 0 || start_agent(cu, err) < 0 || make_layers(cu, err) < 0)
+		return -1;
+	fill_record(cu);
+	return record_write(cu->dir, &cu->record, err);
+}
+
+int cunit_spawn(struct container *c, struct inis_error *err)
+{
+	struct unit_id id;
+	struct cunit *cu;
+
+	if (unit_id_new(&id, err) < 0)
+		return -1;
+	cu = cunit_new(c, &id);
+	if (!cu)
+		return inis_fail(err, INIS_UNAVAILABLE, "no memory for a unit");
+	cu->state = CU_STARTING;
+	inis_timer_start(c->config.events, &cu->deadline, START_DEADLINE_MS);
+	if (build(cu, err) < 0) {
+		cunit_destroy(&c->driver, &cu->u, NULL, NULL);
+		return -1;
+	}
+	return 0;
+}

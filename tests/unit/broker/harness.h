@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * harness.h - a broker as the supervisor starts it, and a front that talks to it.
+ */
+#ifndef INIS_TESTS_BROKER_HARNESS_H
+#define INIS_TESTS_BROKER_HARNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "broker/broker.h"
+#include "wire/broker_proto.h"
+
+struct bench {
+	char state_dir[64];
+	char instance[INIS_INSTANCE_MAX + 1];
+	uint32_t pool;
+	uint32_t disk_mb;
+	pid_t broker;
+	int control;
+	int front;
+	uint64_t request;
+};
+
+/* Why a broker cannot run here, or NULL. */
+const char *bench_obstacle(void);
+
+/* A fresh state directory below /tmp and an instance name of its own. */
+void bench_init(struct bench *b, uint32_t pool);
+/* Starts the broker and connects a front; fails the test when it does not start. */
+void bench_start(struct bench *b);
+/* As bench_start, but returns what the broker said. */
+struct inis_broker_started bench_try_start(struct bench *b, const char *agent);
+/* SIGTERM (in order) or SIGKILL; waits for the end. */
+void bench_stop(struct bench *b, int signal);
+/* Another front takes over, as after the death of the first. */
+void bench_new_front(struct bench *b);
+void bench_free(struct bench *b);
+
+struct reply {
+	struct inis_broker_msg msg;
+	int fd; /* -1: none; the caller's */
+};
+
+uint64_t bench_send(struct bench *b, struct inis_broker_msg *msg);
+/* The next packet of the broker. */
+struct reply bench_receive(struct bench *b);
+/* Sends and waits for its reply; events are passed over. */
+struct reply bench_ask(struct bench *b, struct inis_broker_msg *msg);
+
+void create_message(struct inis_broker_msg *msg);
+void unit_message(struct inis_broker_msg *msg, enum inis_broker_verb verb, const struct unit_id *id);
+
+/* Creates a unit; fails the test when it cannot. *agent is a connection to its agent. */
+struct unit_id bench_create(struct bench *b, int *agent);
+void bench_destroy(struct bench *b, const struct unit_id *id);
+unsigned bench_count(struct bench *b);
+/* Waits until so many blank units are ready. */
+void bench_wait_pool(struct bench *b, uint32_t ready);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * traces.h - what units of one instance leave on the machine, counted from outside.
+ */
+#ifndef INIS_TESTS_BROKER_TRACES_H
+#define INIS_TESTS_BROKER_TRACES_H
+
+struct traces {
+	unsigned cgroups; /* in all hierarchies */
+	unsigned loops; /* attached loop devices */
+	unsigned processes; /* with a uid of the test's ranges */
+	unsigned files; /* below units/ */
+	unsigned mounts; /* of this mount namespace */
+};
+
+struct traces traces_count(const char *state_dir, const char *instance);
+
+#endif
