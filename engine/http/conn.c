@@ -303,8 +303,7 @@ static bool body_is_awaited(const struct http_conn *c)
 {
 	const struct http_request *rq = c->rq;
 
-	return c->state == HTTP_CONN_BODY && !rq->received && !rq->paused &&
-	       (!http_body_is_streamed(rq) || rq->events);
+	return c->state == HTTP_CONN_BODY && !rq->received && !rq->paused && (!http_body_is_streamed(rq) || rq->events);
 }
 
 static void tick_head(struct http_conn *c, uint64_t idle)
@@ -331,8 +330,9 @@ void http_conn_tick(struct http_conn *c, uint64_t now)
 		http_conn_lost(c);
 	else if (c->state == HTTP_CONN_HEAD)
 		tick_head(c, idle);
-	else if (c->state == HTTP_CONN_LINGER && (idle > HTTP_LINGER_IDLE_MS || now - c->linger_from > HTTP_LINGER_MS)
-		 && http_sock_unsent(&c->sock) == 0)
+	else if (c->state == HTTP_CONN_LINGER &&
+		 (idle > HTTP_LINGER_IDLE_MS || now - c->linger_from > HTTP_LINGER_MS) &&
+		 http_sock_unsent(&c->sock) == 0)
 		close_now(c, false);
 	else if (c->rq && !c->sock.reading && http_sock_peer_gone(&c->sock))
 		http_conn_lost(c);

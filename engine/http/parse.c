@@ -151,7 +151,8 @@ static void take_headers(struct http_request *rq, struct http_spans *spans)
 
 static int check_host(const struct http_request *rq, struct inis_error *err)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+,;=:[]";
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+,;=:[]";
 	const char *host = http_header(rq, "host");
 	int count = http_header_count(rq, "host");
 

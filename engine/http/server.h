@@ -8,10 +8,10 @@
 #include "http/conn.h"
 #include "http/router.h"
 
-#define HTTP_BODIES_MAX	    (512 * 1024 * 1024) /* all gathered bodies together */
-#define HTTP_PING_MS	    14000 /* silence of an event stream; the tick adds up to a second */
+#define HTTP_BODIES_MAX     (512 * 1024 * 1024) /* all gathered bodies together */
+#define HTTP_PING_MS        14000 /* silence of an event stream; the tick adds up to a second */
 #define HTTP_LINGER_IDLE_MS 2000
-#define HTTP_LINGER_MS	    30000
+#define HTTP_LINGER_MS      30000
 
 struct http_server {
 	uv_loop_t *loop;

@@ -104,7 +104,8 @@ int http_query_split(char *query, struct http_pair pairs[HTTP_QUERY_MAX], struct
 
 		if (n > 0) {
 			if (count == HTTP_QUERY_MAX)
-				return inis_fail(err, INIS_BAD_REQUEST, "URL: more than %d query parameters", HTTP_QUERY_MAX);
+				return inis_fail(err, INIS_BAD_REQUEST, "URL: more than %d query parameters",
+						 HTTP_QUERY_MAX);
 			if (decode_pair(at, n, &pairs[count++], err) < 0)
 				return -1;
 		}
