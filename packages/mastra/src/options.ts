@@ -88,6 +88,8 @@ export interface CloneOptions {
 
 export const DEFAULT_DIRECTORY = "/workspace";
 export const DEFAULT_COMMAND_TIMEOUT_MS = 5 * 60_000;
+/** The server's own limit for a foreground command. */
+export const MAX_COMMAND_TIMEOUT_MS = 60 * 60_000;
 
 /** @throws {RangeError} for a number of milliseconds that cannot be meant. */
 export function checkOptions(options: InisSandboxOptions): void {

@@ -19,6 +19,7 @@ const DRAIN_MS = 5_000;
 const UNKNOWN_EXIT_CODE = -1;
 const TIMED_OUT_EXIT_CODE = 124;
 const NO_STDIN_ON_SERVER = "this server cannot write to the standard input of a process (extension process.stdin)";
+const GONE = "\nThe process is gone together with its session";
 const OUT_OF_MEMORY = "\nThe sandbox's memory limit was reached; something in this process was killed";
 
 /** What the manager knows about a process when it makes the handle. */
@@ -120,8 +121,7 @@ export class InisProcessHandle extends ProcessHandle {
         this.sendStdin(chunk).then(() => done(), done);
       },
       final: (done) => {
-        const ended = this.#process.capabilities.processStdin && !this.#ending ? this.closeStdin() : Promise.resolve();
-        ended.then(() => done(), done);
+        this.#endInput().then(() => done(), done);
       },
     });
     return this.#writer;
@@ -178,6 +178,15 @@ export class InisProcessHandle extends ProcessHandle {
     this.#follower.detach(reason);
   }
 
+  /** Whoever ends a stream need not care whether the process, or the server, still had use for that. */
+  async #endInput(): Promise<void> {
+    if (!this.#process.capabilities.processStdin || this.#ending) return;
+    await this.closeStdin().catch((error: Error) => {
+      const refusal = isInisError(error.cause) ? error.cause.status : undefined;
+      if (!this.#ending && refusal !== 404 && refusal !== 409) throw error;
+    });
+  }
+
   #inOrder(operation: () => Promise<void>): Promise<void> {
     const turn = this.#lastWrite.then(() => {
       this.#requireStdin();
@@ -218,6 +227,7 @@ export class InisProcessHandle extends ProcessHandle {
       info === undefined || timedOut || this.#killedHere || info.killed === true || info.signal !== undefined;
     if (timedOut) this.#deliver("stderr", `\nProcess timed out after ${this.#process.timeoutMs ?? "its limit of"} ms`);
     if (info?.oom) this.#deliver("stderr", OUT_OF_MEMORY);
+    if (!info) this.#deliver("stderr", GONE);
     const exitCode = timedOut ? TIMED_OUT_EXIT_CODE : (info?.exitCode ?? UNKNOWN_EXIT_CODE);
     this.#ending = { exitCode, timedOut, killed, durationMs: durationOf(info) ?? Date.now() - this.#startedAt };
     this.#settle(this.#ending);

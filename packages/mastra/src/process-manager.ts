@@ -10,6 +10,7 @@ import { isInisError } from "./errors.js";
 import { InisProcessHandle } from "./process-handle.js";
 import type { InisSandbox } from "./sandbox.js";
 import { displayCommand, exportPrefix, type ShellMode, shellArgv } from "./shell.js";
+import { wholeMs } from "./timing.js";
 
 /** The newer core's options; the older one passes on what it does not know. */
 type SpawnOptions = SpawnProcessOptions & { stdinMode?: "pipe" | "ignore" };
@@ -36,7 +37,7 @@ export class InisProcessManager extends SandboxProcessManager<InisSandbox> {
   override async spawn(command: string, options: SpawnOptions = {}): Promise<InisProcessHandle> {
     const name = `mastra-${randomUUID()}`;
     const env = this.sandbox.environmentFor(options.env);
-    const timeoutMs = options.timeout || undefined;
+    const timeoutMs = wholeMs(options.timeout);
     const wantsStdin = options.stdinMode !== "ignore";
     return this.sandbox.request(async (session) => {
       const capabilities = await capabilitiesOf(session);

@@ -34,11 +34,13 @@ import {
   DEFAULT_COMMAND_TIMEOUT_MS,
   DEFAULT_DIRECTORY,
   type InisSandboxOptions,
+  MAX_COMMAND_TIMEOUT_MS,
 } from "./options.js";
 import { InisProcessManager } from "./process-manager.js";
 import { SessionBinding } from "./session-binding.js";
 import { factsOf, SessionInfoCache } from "./session-info.js";
 import { commandLine } from "./shell.js";
+import { wholeMs } from "./timing.js";
 import { type SandboxFile, writeFiles } from "./write-files.js";
 
 const PROVIDER = "inis";
@@ -165,7 +167,7 @@ export class InisSandbox extends MastraSandbox {
       return run.on(session, {
         env,
         cwd: await this.directoryFor(session, options.cwd),
-        timeoutMs: options.timeout || this.#options.commandTimeoutMs || DEFAULT_COMMAND_TIMEOUT_MS,
+        timeoutMs: this.#timeoutOf(options),
         shell: this.#options.shell ?? "login",
         envAsField: capabilities.execEnv,
         cancellable: capabilities.execId,
@@ -301,6 +303,11 @@ export class InisSandbox extends MastraSandbox {
   async #startThroughBase(options?: StartOptions) {
     const start = this._start as (options?: StartOptions) => Promise<unknown>;
     return (await start.call(this, options)) ?? { outcome: this.#outcome };
+  }
+
+  #timeoutOf({ timeout }: ExecuteCommandOptions): number {
+    if (timeout === Number.POSITIVE_INFINITY) return MAX_COMMAND_TIMEOUT_MS;
+    return wholeMs(timeout) ?? (this.#options.commandTimeoutMs || DEFAULT_COMMAND_TIMEOUT_MS);
   }
 
   async #afterFailedPause(session: Session, error: unknown): Promise<void> {

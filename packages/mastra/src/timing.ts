@@ -17,3 +17,8 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T | un
     timer.abort();
   }
 }
+
+/** A time limit as the server wants it: whole milliseconds, or undefined for none. */
+export function wholeMs(limit: number | undefined): number | undefined {
+  return limit && Number.isFinite(limit) ? Math.ceil(limit) : undefined;
+}
