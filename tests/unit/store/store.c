@@ -2,11 +2,12 @@
  *
  * store.c - what the store promises when nothing goes wrong.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,11 +2,12 @@
  *
  * trouble.c - what the store promises when its files or its disk are not what they should be.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
