@@ -241,6 +241,15 @@ test("activity_mode_raises_a_short_idle_timeout", async () => {
   await session.destroy();
 });
 
+test("destroy_on_completion_ends_the_session_with_its_first_exec", async () => {
+  const session = await TestSession.create(t.client, { destroy_on_completion: true, external_id: "one-shot" });
+  assert.equal(await session.output("echo once"), "once\n");
+  await eventually("it has ended", async () => {
+    const { sessions } = await list({ state: "ended", external_id: "one-shot" });
+    return sessions[0]?.end_reason === "client_destroy";
+  });
+});
+
 test("idempotency_key_gives_the_same_session_for_the_same_content_only", async () => {
   const headers = { "idempotency-key": "key-1" };
   const body = { labels: { b: "2", a: "1" }, env: { X: "y" } };
