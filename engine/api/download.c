@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * download.c - GET /v1/sessions/{id}/files/stream: a file's bytes, as long as it was when it was opened.
+ *
+ * An error before the first byte is an ordinary answer; after it the connection is cut.
+ */
+#include "api/fields.h"
+#include "api/handlers.h"
+#include "api/op.h"
+
+struct download {
+	struct op op;
+	const char *path;
+	int64_t offset;
+	int64_t length; /* -1: to the end */
+	uint64_t left; /* announced and not yet sent */
+	bool streaming;
+};
+
+static void on_drain(struct http_request *rq, void *ctx)
+{
+	(void)rq;
+	agent_call_unhold(((struct download *)ctx)->op.call);
+}
+
+static void end(struct download *d, bool whole)
+{
+	http_stream_end(d->op.rq, whole);
+	op_end(&d->op);
+}
+
+static void on_close(struct http_request *rq, void *ctx)
+{
+	struct download *d = ctx;
+
+	(void)rq;
+	agent_call_release(d->op.call);
+	end(d, false);
+}
+
+static void on_info(void *ctx, const struct agent_result *r)
+{
+	struct download *d = ctx;
+	uint64_t offset = (uint64_t)d->offset;
+
+	d->left = r->file.size > offset ? r->file.size - offset : 0;
+	if (d->length >= 0 && (uint64_t)d->length < d->left)
+		d->left = (uint64_t)d->length;
+	d->streaming = true;
+	http_set_context(d->op.rq, d, on_close);
+	http_stream_begin(d->op.rq, 200, "application/octet-stream", (int64_t)d->left, on_drain);
+}
+
+static void on_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+{
+	struct download *d = ctx;
+
+	(void)stream;
+	(void)offset;
+	/* A file that grows meanwhile: what was announced is sent. */
+	if (n > d->left)
+		n = (size_t)d->left;
+	d->left -= n;
+	if (!http_stream_write(d->op.rq, data, n))
+		agent_call_hold(d->op.call);
+}
+
+static void on_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
+{
+	static const struct inis_error nothing = {.code = INIS_SESSION_UNAVAILABLE,
+						  .message = "the sandbox did not describe the file"};
+	struct download *d = ctx;
+
+	(void)r;
+	if (!d->streaming)
+		op_fail(&d->op, err ? err : &nothing);
+	else
+		end(d, !err && d->left == 0);
+}
+
+static void go(struct op *op)
+{
+	static const struct agent_handler handler = {.info = on_info, .data = on_data, .done = on_done};
+	struct download *d = (struct download *)op;
+	struct inis_error err = INIS_ERROR_INIT;
+	uint64_t length = d->length < 0 ? UINT64_MAX : (uint64_t)d->length;
+
+	op_call(op, agent_file_read(op_agent(op), d->path, (uint64_t)d->offset, length, &handler, d, &err), &err);
+}
+
+void download_get(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	struct download *d = op_new(rq, sizeof(*d), NULL, go);
+
+	if (!d)
+		return;
+	d->length = -1;
+	if (query_path(rq, &d->path, &err) < 0 || query_int(rq, "offset", 0, FIELD_INT_MAX, &d->offset, &err) < 0 ||
+	    query_int(rq, "length", 0, FIELD_INT_MAX, &d->length, &err) < 0)
+		op_fail(&d->op, &err);
+	else
+		op_begin(&d->op);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * feed.c - a streamed request body that goes to an agent call as its input.
+ */
+#include "api/feed.h"
+
+static void on_body(struct http_request *rq, void *ctx, const uint8_t *data, size_t n)
+{
+	struct feed *f = ctx;
+
+	f->received += n;
+	if (f->on_data)
+		f->on_data(f, data, n);
+	if (!agent_call_write(f->op.call, data, n) && !f->paused) {
+		f->paused = true;
+		http_body_pause(rq);
+	}
+}
+
+static void on_body_end(struct http_request *rq, void *ctx)
+{
+	struct feed *f = ctx;
+
+	(void)rq;
+	f->ended = true;
+	f->on_end(f);
+}
+
+static void on_close(struct http_request *rq, void *ctx)
+{
+	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has gone away"};
+	struct feed *f = ctx;
+
+	(void)rq;
+	agent_call_release(f->op.call);
+	op_fail(&f->op, &left);
+}
+
+void feed_room(struct feed *f)
+{
+	static const struct http_body_events events = {.on_data = on_body, .on_end = on_body_end};
+
+	if (!f->begun) {
+		f->begun = true;
+		http_set_context(f->op.rq, f, on_close);
+		http_body_start(f->op.rq, &events, f);
+	} else if (f->paused && !f->ended) {
+		f->paused = false;
+		http_body_resume(f->op.rq);
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * process_json.c - the process object of the API.
+ */
+#include "api/process_json.h"
+
+#include "api/encode.h"
+#include "api/object.h"
+
+static json_t *argv_json(const struct inis_proc_info *p)
+{
+	json_t *list = json_array();
+	int failed = 0;
+
+	for (uint32_t i = 0; i < p->argc; i++)
+		failed |= json_array_append_new(list, encode_lossy((const uint8_t *)p->argv[i].s, p->argv[i].len));
+	if (!failed)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static void put_exit(struct object *o, const struct inis_proc_info *p)
+{
+	const struct inis_exited *e = &p->exit;
+
+	object_int(o, "exit_code", e->exit_code);
+	if (e->signal)
+		object_int(o, "signal", e->signal);
+	object_time(o, "ended_at", (inis_ms)(p->ended_wall_ms ? p->ended_wall_ms : p->started_wall_ms));
+	object_flag(o, "timed_out", e->flags & INIS_EXIT_TIMED_OUT);
+}
+
+json_t *process_json(const struct inis_proc_info *p, bool with_killed)
+{
+	struct object o = object_new();
+
+	object_take(&o, "name", json_stringn(p->name.s, p->name.len));
+	object_text(&o, "state", p->running ? "running" : "exited");
+	object_int(&o, "pid", p->pid);
+	object_take(&o, "command", argv_json(p));
+	if (!p->running)
+		put_exit(&o, p);
+	object_bool(&o, "keep_alive", p->exit.flags & INIS_EXIT_KEEP_ALIVE);
+	object_time(&o, "started_at", (inis_ms)p->started_wall_ms);
+	object_flag(&o, "oom", p->exit.flags & INIS_EXIT_OOM);
+	object_flag(&o, "has_stdin", p->running && (p->exit.flags & INIS_EXIT_STDIN_OPEN));
+	if (with_killed)
+		object_bool(&o, "killed", p->exit.flags & INIS_EXIT_KILLED_NOW);
+	else
+		object_flag(&o, "killed", p->exit.flags & INIS_EXIT_KILLED);
+	return object_done(&o);
+}
+
+static void no_such_process(const struct op *op, struct inis_error *err)
+{
+	inis_fail(err, INIS_NOT_FOUND, "process \"%.200s\" not found", http_param(op->rq, "name"));
+}
+
+void process_fail(struct op *op, const struct inis_error *err)
+{
+	struct inis_error mine = *err;
+
+	if (err->code == INIS_NOT_FOUND && session_check(op->session, NULL) == 0)
+		no_such_process(op, &mine);
+	op_fail(op, &mine);
+}
+
+bool process_name_ok(struct op *op)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	if (proc_name_valid(http_param(op->rq, "name")))
+		return true;
+	no_such_process(op, &err);
+	op_fail(op, &err);
+	return false;
+}
