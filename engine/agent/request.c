@@ -5,7 +5,9 @@
 #include "agent/request.h"
 
 #include "agent/exec.h"
+#include "agent/files/files.h"
 #include "agent/link.h"
+#include "agent/process.h"
 
 typedef int (*handler)(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 
@@ -22,6 +24,19 @@ static const struct route {
 	handler handle;
 } ROUTES[] = {
 	{INIS_F_EXEC, exec_request},
+	{INIS_F_PROC_START, process_start_request},
+	{INIS_F_PROC_GET, process_get_request},
+	{INIS_F_PROC_LIST, process_list_request},
+	{INIS_F_PROC_KILL, process_kill_request},
+	{INIS_F_PROC_STDIN, process_stdin_request},
+	{INIS_F_PROC_LOGS, process_logs_request},
+	{INIS_F_FILE_READ, file_read_request},
+	{INIS_F_FILE_WRITE, file_write_request},
+	{INIS_F_FILE_LIST, file_list_request},
+	{INIS_F_FILE_MKDIR, file_mkdir_request},
+	{INIS_F_FILE_REMOVE, file_remove_request},
+	{INIS_F_FILE_RENAME, file_rename_request},
+	{INIS_F_FILE_STAT, file_stat_request},
 	{INIS_F_FILE_FIND, not_built},
 	{INIS_F_FILE_GREP, not_built},
 	{INIS_F_PTY_START, not_built},
