@@ -60,6 +60,8 @@ struct http_config {
 	void *app; /* http_app() of every request */
 	/* Says whether the bearer token is a valid key; constant-time compare is the callee's duty. NULL token: none sent. */
 	bool (*authenticate)(void *app, const char *token);
+	/* Called once for each request whose handler has answered, for the log; may be NULL. */
+	void (*answered)(const struct http_request *rq, int status, int64_t duration_us);
 	size_t connections_max; /* more wait in the backlog */
 	uint64_t head_timeout_ms; /* whole head must come in this time; also idle keep-alive */
 	uint64_t body_idle_timeout_ms; /* longest silence inside a body or of a reader of our answer */
@@ -75,6 +77,7 @@ void http_server_load(const struct http_server *s, size_t *connections, size_t *
 
 /* ---- request ---- */
 void *http_app(struct http_request *rq);
+const char *http_route_pattern(const struct http_request *rq); /* "" when no route was found */
 const char *http_method(const struct http_request *rq);
 const char *http_path(const struct http_request *rq); /* raw, without query */
 const char *http_request_id(const struct http_request *rq); /* "req_…", also sent as X-Inis-Request-Id */
@@ -88,6 +91,7 @@ const uint8_t *http_body(const struct http_request *rq, size_t *n);
 /*
  * Body as a JSON object: strict, UTF-8, no duplicate keys, depth <= 32. An empty
  * body gives an empty object. Caller owns the reference. NULL + bad_request otherwise.
+ * A string may hold NUL (file contents do): look at json_string_length() where it matters.
  */
 json_t *http_body_json(struct http_request *rq, struct inis_error *err);
 

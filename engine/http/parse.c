@@ -137,16 +137,18 @@ static void lower(char *s)
 	}
 }
 
-static void take_headers(struct http_request *rq, struct http_spans *spans)
+static int take_headers(struct http_request *rq, struct http_spans *spans, struct inis_error *err)
 {
 	for (int i = 0; i < spans->count; i++) {
 		struct http_pair *h = &rq->headers[rq->header_count++];
 
+		if (spans->name[i].n == 0)
+			return inis_fail(err, INIS_BAD_REQUEST, "malformed HTTP: a header without a name");
 		h->name = terminate(&spans->name[i]);
 		h->value = terminate(&spans->value[i]);
-		if (spans->name[i].at)
-			lower(spans->name[i].at);
+		lower(spans->name[i].at);
 	}
+	return 0;
 }
 
 static int check_host(const struct http_request *rq, struct inis_error *err)
@@ -207,8 +209,7 @@ static int take_head(struct http_request *rq, llhttp_t *parser, struct http_span
 {
 	rq->method = llhttp_method_name(parser->method);
 	rq->http10 = parser->http_minor == 0;
-	take_headers(rq, spans);
-	if (check_host(rq, err) < 0 || check_framing(rq, parser, err) < 0)
+	if (take_headers(rq, spans, err) < 0 || check_host(rq, err) < 0 || check_framing(rq, parser, err) < 0)
 		return -1;
 	if (rq->http10)
 		rq->keep_alive = false;

@@ -51,6 +51,11 @@ void http_request_abandon(struct http_request *rq)
 		on_close(rq, rq->context);
 }
 
+const char *http_route_pattern(const struct http_request *rq)
+{
+	return rq->route ? rq->route->pattern : "";
+}
+
 void *http_app(struct http_request *rq)
 {
 	return rq->app;

@@ -66,6 +66,9 @@ struct http_request {
 
 	/* Answer. */
 	enum http_answer answer;
+	int status;
+	int64_t begun_us;
+	void (*answered)(const struct http_request *rq, int status, int64_t duration_us);
 	struct inis_buf extra; /* header lines the handler added */
 	bool chunked;
 	bool bodiless; /* to a HEAD request: headers only */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "http/server.h"
 #include "http/utf8.h"
 
@@ -103,6 +104,8 @@ void http_write_answer(struct http_request *rq, int status, const char *content_
 void http_finish(struct http_request *rq, bool cut)
 {
 	rq->answer = HTTP_ANSWER_DONE;
+	if (rq->answered)
+		rq->answered(rq, rq->status, inis_now_us() - rq->begun_us);
 	if (rq->conn)
 		http_conn_answered(rq->conn, cut);
 	else
@@ -111,6 +114,7 @@ void http_finish(struct http_request *rq, bool cut)
 
 void http_respond_bytes(struct http_request *rq, int status, const char *content_type, const void *data, size_t n)
 {
+	rq->status = status;
 	if (rq->conn)
 		http_write_answer(rq, status, content_type, (int64_t)n, data, n);
 	http_finish(rq, false);
@@ -118,6 +122,7 @@ void http_respond_bytes(struct http_request *rq, int status, const char *content
 
 void http_respond_empty(struct http_request *rq)
 {
+	rq->status = 204;
 	if (rq->conn)
 		http_write_answer(rq, 204, NULL, HTTP_LENGTH_NONE, NULL, 0);
 	http_finish(rq, false);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define BACKLOG 511
 
 static void keep_ticking(struct http_server *s);
@@ -104,6 +106,8 @@ void http_server_kick(struct http_server *s, struct http_conn *c)
 void http_server_request_came(struct http_server *s, struct http_request *rq)
 {
 	rq->app = s->app;
+	rq->answered = s->answered;
+	rq->begun_us = inis_now_us();
 	s->request_count++;
 }
 
@@ -271,6 +275,7 @@ struct http_server *http_server_start(const struct http_config *config, struct i
 	s->loop = config->loop;
 	s->app = config->app;
 	s->authenticate = config->authenticate;
+	s->answered = config->answered;
 	s->connections_max = config->connections_max;
 	s->head_timeout_ms = config->head_timeout_ms;
 	s->body_idle_timeout_ms = config->body_idle_timeout_ms;

@@ -22,6 +22,7 @@ struct http_server {
 	struct http_router *router;
 	void *app;
 	bool (*authenticate)(void *app, const char *token);
+	void (*answered)(const struct http_request *rq, int status, int64_t duration_us);
 	size_t connections_max;
 	uint64_t head_timeout_ms;
 	uint64_t body_idle_timeout_ms;

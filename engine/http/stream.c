@@ -11,6 +11,7 @@ void http_stream_begin(struct http_request *rq, int status, const char *content_
 		       void (*on_drain)(struct http_request *rq, void *ctx))
 {
 	rq->answer = HTTP_ANSWER_STREAM;
+	rq->status = status;
 	rq->announced = length;
 	rq->on_drain = on_drain;
 	if (!rq->conn)

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "http/http.h"
+#include "upload.h"
 
 struct app_inside {
 	pthread_t thread;
@@ -27,7 +28,12 @@ struct app_inside {
 	size_t parked_count;
 };
 
-static struct app *app_of(struct http_request *rq)
+uv_loop_t *app_loop(struct app *app)
+{
+	return &app->inside->loop;
+}
+
+struct app *app_called(struct http_request *rq)
 {
 	struct app *app = http_app(rq);
 
@@ -35,7 +41,7 @@ static struct app *app_of(struct http_request *rq)
 	return app;
 }
 
-static void on_close(struct http_request *rq, void *ctx)
+void app_count_close(struct http_request *rq, void *ctx)
 {
 	struct app *app = http_app(rq);
 
@@ -47,7 +53,7 @@ static void on_close(struct http_request *rq, void *ctx)
 
 static void get_hello(struct http_request *rq)
 {
-	app_of(rq);
+	app_called(rq);
 	http_respond_json(rq, 200, json_pack("{s:b}", "ok", 1));
 }
 
@@ -55,19 +61,19 @@ static void get_item(struct http_request *rq)
 {
 	const char *q = http_query(rq, "q");
 
-	app_of(rq);
+	app_called(rq);
 	http_respond_json(rq, 200, json_pack("{s:s, s:s?}", "name", http_param(rq, "name"), "q", q));
 }
 
 static void get_special(struct http_request *rq)
 {
-	app_of(rq);
+	app_called(rq);
 	http_respond_json(rq, 200, json_pack("{s:s}", "special", "literal"));
 }
 
 static void delete_item(struct http_request *rq)
 {
-	app_of(rq);
+	app_called(rq);
 	http_respond_empty(rq);
 }
 
@@ -76,7 +82,7 @@ static void post_json(struct http_request *rq)
 	struct inis_error err = INIS_ERROR_INIT;
 	json_t *body = http_body_json(rq, &err);
 
-	app_of(rq);
+	app_called(rq);
 	if (body)
 		http_respond_json(rq, 200, body);
 	else
@@ -88,7 +94,7 @@ static void post_echo(struct http_request *rq)
 	size_t n;
 	const uint8_t *body = http_body(rq, &n);
 
-	app_of(rq);
+	app_called(rq);
 	http_respond_bytes(rq, 200, "application/octet-stream", body, n);
 }
 
@@ -96,7 +102,7 @@ static void get_busy(struct http_request *rq)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
-	app_of(rq);
+	app_called(rq);
 	inis_fail(&err, INIS_UNAVAILABLE, "busy \xff\x01");
 	http_respond_error(rq, &err);
 }
@@ -105,7 +111,7 @@ static void get_field(struct http_request *rq)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
-	app_of(rq);
+	app_called(rq);
 	inis_fail_field(&err, "cwd", "must exist");
 	http_respond_error(rq, &err);
 }
@@ -113,9 +119,9 @@ static void get_field(struct http_request *rq)
 /* Answers when the test says so. */
 static void get_hang(struct http_request *rq)
 {
-	struct app *app = app_of(rq);
+	struct app *app = app_called(rq);
 
-	http_set_context(rq, app, on_close);
+	http_set_context(rq, app, app_count_close);
 	app->inside->parked[app->inside->parked_count++] = rq;
 }
 
@@ -124,7 +130,7 @@ static void get_large(struct http_request *rq)
 	size_t n = (size_t)atol(http_query(rq, "n"));
 	char *data = malloc(n);
 
-	app_of(rq);
+	app_called(rq);
 	memset(data, 'x', n);
 	http_respond_bytes(rq, 200, "application/octet-stream", data, n);
 	free(data);
@@ -135,7 +141,7 @@ static void get_pieces(struct http_request *rq)
 {
 	const char *length = http_query(rq, "length");
 
-	app_of(rq);
+	app_called(rq);
 	http_add_header(rq, "X-Note", "a\r\nb");
 	http_stream_begin(rq, 200, "text/plain", length ? atol(length) : -1, NULL);
 	http_stream_write(rq, "one", 3);
@@ -163,9 +169,9 @@ static void flood(struct http_request *rq, void *ctx)
 /* Writes as fast as it may until the test ends it or the client is gone. */
 static void get_flood(struct http_request *rq)
 {
-	struct app *app = app_of(rq);
+	struct app *app = app_called(rq);
 
-	http_set_context(rq, app, on_close);
+	http_set_context(rq, app, app_count_close);
 	http_stream_begin(rq, 200, "application/octet-stream", -1, flood);
 	app->inside->parked[app->inside->parked_count++] = rq;
 	flood(rq, app);
@@ -173,9 +179,9 @@ static void get_flood(struct http_request *rq)
 
 static void get_events(struct http_request *rq)
 {
-	struct app *app = app_of(rq);
+	struct app *app = app_called(rq);
 
-	http_set_context(rq, app, on_close);
+	http_set_context(rq, app, app_count_close);
 	http_sse_begin(rq, NULL);
 	http_sse_send_base64(rq, "stdout", NULL, "hi\n", 3);
 	http_sse_send_base64(rq, "stdout", NULL, "", 0);
@@ -187,136 +193,6 @@ static void get_events(struct http_request *rq)
 	http_sse_send(rq, "exit", NULL, "{\"exit_code\":0}", 15);
 	http_sse_send(rq, "eof", NULL, "", 0);
 	http_sse_end(rq);
-}
-
-/* ---- streamed uploads ---- */
-
-struct upload {
-	struct http_request *rq;
-	size_t bytes;
-	unsigned sum;
-	bool slow;
-	uv_timer_t timer;
-};
-
-static void upload_data(struct http_request *rq, void *ctx, const uint8_t *data, size_t n)
-{
-	struct upload *up = ctx;
-	struct app *app = http_app(rq);
-
-	for (size_t i = 0; i < n; i++)
-		up->sum = up->sum * 31 + data[i];
-	up->bytes += n;
-	atomic_fetch_add(&app->consumed, n);
-	if (up->slow)
-		http_body_pause(rq);
-}
-
-static void free_upload(uv_handle_t *handle)
-{
-	free(handle->data);
-}
-
-static void upload_end(struct http_request *rq, void *ctx)
-{
-	struct upload *up = ctx;
-
-	http_respond_json(rq, 200, json_pack("{s:I, s:I}", "bytes", (json_int_t)up->bytes, "sum", (json_int_t)up->sum));
-	uv_close((uv_handle_t *)&up->timer, free_upload);
-}
-
-static void upload_closed(struct http_request *rq, void *ctx)
-{
-	struct upload *up = ctx;
-
-	on_close(rq, ctx);
-	http_respond_empty(rq);
-	uv_close((uv_handle_t *)&up->timer, free_upload);
-}
-
-static void upload_go_on(uv_timer_t *timer)
-{
-	struct upload *up = timer->data;
-
-	http_body_resume(up->rq);
-}
-
-static void upload(struct http_request *rq, bool slow)
-{
-	static const struct http_body_events events = {upload_data, upload_end};
-	struct app *app = app_of(rq);
-	struct upload *up = calloc(1, sizeof(*up));
-
-	up->rq = rq;
-	up->slow = slow;
-	uv_timer_init(&app->inside->loop, &up->timer);
-	up->timer.data = up;
-	http_set_context(rq, up, upload_closed);
-	http_body_start(rq, &events, up);
-	if (slow)
-		uv_timer_start(&up->timer, upload_go_on, 2, 2);
-}
-
-static void put_upload(struct http_request *rq)
-{
-	upload(rq, false);
-}
-
-static void put_slow_upload(struct http_request *rq)
-{
-	upload(rq, true);
-}
-
-/* Takes one piece and then nothing more. */
-static void put_stuck(struct http_request *rq)
-{
-	static const struct http_body_events events = {upload_data, upload_end};
-	struct app *app = app_of(rq);
-	struct upload *up = calloc(1, sizeof(*up));
-
-	up->rq = rq;
-	up->slow = true;
-	uv_timer_init(&app->inside->loop, &up->timer);
-	up->timer.data = up;
-	http_set_context(rq, up, upload_closed);
-	http_body_start(rq, &events, up);
-}
-
-/* Refuses without having looked at the body. */
-static void put_refused(struct http_request *rq)
-{
-	struct inis_error err = INIS_ERROR_INIT;
-
-	app_of(rq);
-	inis_fail(&err, INIS_NOT_FOUND, "no such session");
-	http_respond_error(rq, &err);
-}
-
-static void refuse_data(struct http_request *rq, void *ctx, const uint8_t *data, size_t n)
-{
-	struct inis_error err = INIS_ERROR_INIT;
-
-	(void)ctx;
-	(void)data;
-	(void)n;
-	inis_fail(&err, INIS_CONFLICT, "enough");
-	http_respond_error(rq, &err);
-}
-
-static void never_ends(struct http_request *rq, void *ctx)
-{
-	(void)rq;
-	(void)ctx;
-	abort();
-}
-
-/* Refuses at the first bytes of the body. */
-static void put_half(struct http_request *rq)
-{
-	static const struct http_body_events events = {refuse_data, never_ends};
-
-	app_of(rq);
-	http_body_start(rq, &events, NULL);
 }
 
 static const struct http_route ROUTES[] = {
@@ -338,7 +214,7 @@ static const struct http_route ROUTES[] = {
 	{"GET", "/events", get_events, 0, 0},
 	{"PUT", "/upload", put_upload, HTTP_STREAM_BODY, 0},
 	{"PUT", "/slow-upload", put_slow_upload, HTTP_STREAM_BODY, 0},
-	{"PUT", "/stuck", put_stuck, HTTP_STREAM_BODY, 0},
+	{"PUT", "/stuck", put_stuck_upload, HTTP_STREAM_BODY, 0},
 	{"PUT", "/refused", put_refused, HTTP_STREAM_BODY, 0},
 	{"PUT", "/half", put_half, HTTP_STREAM_BODY, 0},
 };

@@ -105,13 +105,20 @@ static bool read_chunks(int fd, struct answer *a)
 	}
 }
 
+void client_read_head(int fd, struct answer *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->body = calloc(1, 1);
+	if (!read_until(fd, a->head, sizeof(a->head), "\r\n\r\n") || sscanf(a->head, "HTTP/1.1 %d", &a->status) != 1)
+		a->status = 0;
+}
+
 void client_read(int fd, struct answer *a)
 {
 	const char *length;
 
-	memset(a, 0, sizeof(*a));
-	a->body = calloc(1, 1);
-	if (!read_until(fd, a->head, sizeof(a->head), "\r\n\r\n") || sscanf(a->head, "HTTP/1.1 %d", &a->status) != 1)
+	client_read_head(fd, a);
+	if (a->status == 0)
 		return;
 	length = strcasestr(a->head, "\r\nContent-Length: ");
 	if (strcasestr(a->head, "\r\nTransfer-Encoding: chunked\r\n"))
@@ -120,6 +127,15 @@ void client_read(int fd, struct answer *a)
 		a->whole = read_body(fd, a, strtoul(length + 18, NULL, 10));
 	else
 		a->whole = true;
+}
+
+void client_ask_raw(int port, const char *text, struct answer *a)
+{
+	int fd = client_connect(port);
+
+	client_send(fd, text);
+	client_read(fd, a);
+	close(fd);
 }
 
 void client_ask(int port, const char *request_line, const char *body, struct answer *a)

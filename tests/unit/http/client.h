@@ -22,6 +22,10 @@ void client_send(int fd, const char *text);
 bool client_send_bytes(int fd, const void *data, size_t n);
 /* Reads one answer; status 0 when the connection ended before one came. Free with answer_free(). */
 void client_read(int fd, struct answer *a);
+/* Reads the head of an answer only. */
+void client_read_head(int fd, struct answer *a);
+/* Sends text on a connection of its own and reads one answer. */
+void client_ask_raw(int port, const char *text, struct answer *a);
 /* One request on a connection of its own: head lines as given, with key and Host added. */
 void client_ask(int port, const char *request_line, const char *body, struct answer *a);
 /* Whether the peer has closed, waiting for it. */
