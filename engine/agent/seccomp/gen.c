@@ -57,6 +57,10 @@ static void add_sockets(scmp_filter_ctx ctx)
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK),
 			       SCMP_A2_32(SCMP_CMP_EQ, 0)),
 	      "socket netlink route");
+	/* What libraries ask for and do without: the audit socket of sudo and PAM. */
+	check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2,
+			       SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2_32(SCMP_CMP_GT, 0)),
+	      "socket netlink");
 	for (unsigned family = 0; family < AF_NETLINK; family++) {
 		if (family != AF_UNIX && family != AF_INET && family != AF_INET6)
 			check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
