@@ -10,14 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "driver/container/internal.h"
-#include "os/fd.h"
 #include "os/loopdev.h"
 #include "os/path.h"
 #include "os/proc.h"
@@ -42,45 +38,19 @@ static void kill_all(struct cunit *cu)
 		inis_pidfd_signal(cu->u.pidfd, SIGKILL);
 }
 
-static void on_removed(struct inis_watch *w, uint32_t events)
+static void work_remove(struct inis_job *job)
 {
-	struct cunit *cu = field_owner(w, struct cunit, remover_watch);
+	struct cunit *cu = field_owner(job, struct cunit, job);
 
-	(void)events;
-	if (!inis_pidfd_reap(cu->remover, NULL))
-		return;
-	inis_watch_stop(cu->c->config.events, w);
-	close_fd(&cu->remover);
+	inis_remove_tree_at(cu->c->units_dir, cu->u.id.s, NULL);
+}
+
+static void remove_done(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->job_running = false;
 	cunit_destroy_step(cu);
-}
-
-static bool start_remover(struct cunit *cu)
-{
-	pid_t pid = inis_clone3(0, -1, &cu->remover, NULL);
-
-	if (pid < 0)
-		return false;
-	if (pid == 0) {
-		int units = cu->c->units_dir;
-
-		if (inis_fds_place(3, &units, 1, NULL) == 0)
-			inis_remove_tree_at(3, cu->u.id.s, NULL);
-		_exit(0);
-	}
-	cu->remover_watch.ready = on_removed;
-	if (inis_watch_start(cu->c->config.events, &cu->remover_watch, cu->remover, EPOLLIN, NULL) < 0)
-		close_fd(&cu->remover);
-	return cu->remover >= 0;
-}
-
-static bool is_small(struct cunit *cu)
-{
-	struct stat st;
-
-	if (cu->dir < 0)
-		return true;
-	return cu->layer.kind == INIS_DISK_HARD && fstatat(cu->dir, "disk", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_blocks < SMALL_FILE;
 }
 
 /* True once the unit's directory is gone. */
@@ -88,13 +58,13 @@ static bool remove_files(struct cunit *cu)
 {
 	struct container *c = cu->c;
 
-	if (cu->remover >= 0)
-		return false;
 	if (faccessat(c->units_dir, cu->u.id.s, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 		return true;
-	if (!is_small(cu) && start_remover(cu))
-		return false;
-	return inis_remove_tree_at(c->units_dir, cu->u.id.s, NULL) == 0;
+	cu->job.work = work_remove;
+	cu->job.done = remove_done;
+	cu->job_running = true;
+	inis_worker_submit(&c->remover, &cu->job);
+	return false;
 }
 
 static bool processes_gone(struct cunit *cu)
@@ -119,8 +89,10 @@ static bool all_gone(struct cunit *cu)
 {
 	bool groups;
 
-	if (!processes_gone(cu))
+	if (!processes_gone(cu) || cu->job_running)
 		return false;
+	close_fd(&cu->base);
+	close_fd(&cu->usr);
 	if (cu->layer.mount >= 0) {
 		layer_shut(&cu->layer);
 		layer_release(&cu->layer);
@@ -189,8 +161,6 @@ void cunit_destroy(struct inis_driver *d, struct inis_unit *u, inis_driver_done 
 	inis_watch_stop(ev, &cu->sock_watch);
 	inis_timer_stop(ev, &cu->deadline);
 	close_fd(&cu->sock);
-	close_fd(&cu->base);
-	close_fd(&cu->usr);
 	/* From a timer: the callers of this may still look at the unit. */
 	inis_timer_start(ev, &cu->destroy_timer, 0);
 }

@@ -10,7 +10,8 @@
  *	              LIVE        agent listens; record names the session
  *	destroy.c     DYING       killed; cgroups, loop device, files being removed
  *
- * DYING can follow every other state. All of it runs on one thread; nothing waits but on events.
+ * DYING can follow every other state. All of it runs on the loop's thread and nothing there waits but on events;
+ * what blocks (making layers, removing files) is a job of a worker, one job a unit at a time.
  */
 #ifndef INIS_DRIVER_CONTAINER_INTERNAL_H
 #define INIS_DRIVER_CONTAINER_INTERNAL_H
@@ -20,6 +21,7 @@
 #include "driver/container/ranges.h"
 #include "driver/container/record.h"
 #include "os/cgroup.h"
+#include "os/worker.h"
 #include "wire/unit_proto.h"
 
 /* In the broker's own mount namespace. */
@@ -60,6 +62,12 @@ struct cunit {
 	int base; /* the base, ids mapped: lower layer of / */
 	int usr; /* /usr */
 	struct want *want; /* ACTIVATING: for whom */
+	struct inis_job job; /* its layers being made, or its files being removed */
+	bool job_running;
+	int userns; /* while its layers are being made */
+	bool agent_ready; /* STARTING ends when this and layers_made are true */
+	bool layers_made;
+	struct inis_error layers_error;
 
 	inis_driver_done change_done; /* freeze or thaw in progress */
 	void *change_ctx;
@@ -73,8 +81,6 @@ struct cunit {
 	void *destroy_ctx;
 	inis_ms destroy_deadline;
 	struct inis_timer destroy_timer;
-	struct inis_watch remover_watch; /* pidfd of the child that removes the files */
-	int remover;
 	bool files_gone;
 	unsigned destroy_tries;
 };
@@ -87,6 +93,8 @@ struct container {
 	struct disks disks;
 	char boot_id[INIS_BOOT_ID_SIZE];
 	char base_name[17]; /* directory of the current base below templates/host */
+	struct inis_worker builder; /* layers */
+	struct inis_worker remover; /* files of the dead: deleting may take long, and nobody's start waits for it */
 	int units_dir;
 	int templates_dir;
 	int base_dir; /* templates/host/<base_name> */
@@ -110,8 +118,13 @@ void cunit_free(struct cunit *cu);
 int cunit_watch_exit(struct cunit *cu, struct inis_error *err);
 void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE]);
 
+/* A unit that never got a session goes, and nobody has to ask. */
+void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);
+
 /* spawn.c */
 int cunit_spawn(struct container *c, struct inis_error *err);
+/* When agent and layers are both ready, the unit is BLANK. */
+void cunit_started(struct cunit *cu);
 
 /* pool.c: wants meet blank units. */
 unsigned pool_count(const struct container *c, enum cunit_state state);

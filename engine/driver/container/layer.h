@@ -46,6 +46,9 @@ void layer_shut(struct layer *l);
 void layer_discard(int unit_dir);
 int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err);
 
+/* Whether layers are given by path, as older kernels want it, or by descriptor. */
+void overlay_use_paths(bool paths);
+
 /* Finds out how this kernel takes layers, with two directories below dir; fails when it has no overlays. */
 int overlay_probe(int dir, const char *upper, const char *lower, uint32_t uid_base, struct inis_error *err);
 

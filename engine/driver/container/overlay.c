@@ -23,6 +23,7 @@
 #include "os/priv.h"
 
 #define LOWERS_MAX  8
+#define PLACE_SIZE  32
 #define OPTIONS_MAX (LOWERS_MAX + 4)
 
 static bool by_path; /* this kernel wants paths */
@@ -65,32 +66,40 @@ static int detach(const char *path)
 	return (int)syscall(SYS_umount2, path, 2 /* MNT_DETACH */);
 }
 
-/* Attaches a copy of what the descriptor shows, so that the caller's mount stays detached where it can. */
-static int attach_layer(int fd, const char *path, struct inis_error *err)
+static int attach_layer(int mount, const char *path, struct inis_error *err)
 {
-	cleanup_close int run = -1;
-
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return inis_fail_errno(err, "make %s", path);
-	run = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (run < 0)
-		return inis_fail_errno(err, "open %s", path);
-	return inis_mount_attach(fd, run, "", err);
+	return inis_mount_attach(mount, AT_FDCWD, path, err);
 }
 
-static int from_paths(unsigned n, const struct layer *layer, uint64_t attrs, struct inis_error *err)
+/* Places of this thread: overlays are made on more than one. */
+static void place(char path[static PLACE_SIZE], const char *what, unsigned number)
 {
-	char lower[LOWERS_MAX * 24] = "";
+	snprintf(path, PLACE_SIZE, RUN_DIR "/%d%s%u", (int)gettid(), what, number);
+}
+
+static int from_places(unsigned n, bool writable, uint64_t attrs, struct inis_error *err)
+{
+	char lower[LOWERS_MAX * PLACE_SIZE] = "";
+	char upper[PLACE_SIZE + 8];
+	char work[PLACE_SIZE + 8];
+	char path[PLACE_SIZE];
 	struct inis_mount_option options[4];
 	unsigned count = 0;
 	size_t at = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		at += (size_t)snprintf(lower + at, sizeof(lower) - at, "%s" RUN_DIR "/l%u", i ? ":" : "", i);
+	for (unsigned i = 0; i < n; i++) {
+		place(path, "l", i);
+		at += (size_t)snprintf(lower + at, sizeof(lower) - at, "%s%s", i ? ":" : "", path);
+	}
 	options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("lowerdir", lower);
-	if (layer) {
-		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("upperdir", RUN_DIR "/w/upper");
-		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("workdir", RUN_DIR "/w/work");
+	if (writable) {
+		place(path, "w", 0);
+		snprintf(upper, sizeof(upper), "%s/upper", path);
+		snprintf(work, sizeof(work), "%s/work", path);
+		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("upperdir", upper);
+		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("workdir", work);
 		options[count++] = (struct inis_mount_option)INIS_OPT_FLAG("volatile");
 	}
 	return inis_mount_new("overlay", options, count, attrs, err);
@@ -99,25 +108,26 @@ static int from_paths(unsigned n, const struct layer *layer, uint64_t attrs, str
 static int by_attaching(const int *lowers, unsigned n, const struct layer *layer, uint64_t attrs,
 			struct inis_error *err)
 {
-	char path[32];
+	char path[PLACE_SIZE];
 	unsigned attached = 0;
-	int mount = -1;
 	bool writable = false;
+	int mount = -1;
 
-	while (attached < n) {
-		snprintf(path, sizeof(path), RUN_DIR "/l%u", attached);
+	for (; attached < n; attached++) {
+		place(path, "l", attached);
 		if (attach_layer(lowers[attached], path, err) < 0)
 			break;
-		attached++;
 	}
-	if (attached == n && layer)
-		writable = attach_layer(layer->mount, RUN_DIR "/w", err) == 0;
+	if (attached == n && layer) {
+		place(path, "w", 0);
+		writable = attach_layer(layer->mount, path, err) == 0;
+	}
 	if (attached == n && (!layer || writable))
-		mount = from_paths(n, layer, attrs, err);
+		mount = from_places(n, writable, attrs, err);
 	if (writable)
-		detach(RUN_DIR "/w");
+		detach(path);
 	while (attached-- > 0) {
-		snprintf(path, sizeof(path), RUN_DIR "/l%u", attached);
+		place(path, "l", attached);
 		detach(path);
 	}
 	return mount;
@@ -135,6 +145,11 @@ int overlay_mount(const int *lowers, unsigned n, const struct layer *layer, uint
 	mount = by_path ? by_attaching(lowers, n, layer, attrs, err) : by_descriptor(lowers, n, layer, attrs, err);
 	inis_fsid_restore();
 	return mount;
+}
+
+void overlay_use_paths(bool paths)
+{
+	by_path = paths;
 }
 
 int overlay_probe(int dir, const char *upper, const char *lower, uint32_t uid_base, struct inis_error *err)

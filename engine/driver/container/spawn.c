@@ -4,10 +4,9 @@
  *
  * The child is cloned straight into its namespaces and its v2 cgroup and waits for a byte while the broker maps its
  * ids and attaches its v1 cgroups; only then does it make its cgroup namespace (whose root is so the unit's group
- * in every hierarchy), become root of its range and exec the agent. Meanwhile the broker makes the layers.
+ * in every hierarchy), become root of its range and exec the agent. Meanwhile the builder makes the layers.
  */
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -44,7 +44,9 @@ static _Noreturn void become_agent(int sock)
 	fcntl(sock, F_SETFL, flags);
 	if (unshare(CLONE_NEWCGROUP) < 0)
 		_exit(101);
-	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+	/* Not by the C library, which would want to tell threads that this process does not have. */
+	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, 0, 0, 0) < 0 ||
+	    syscall(SYS_setresuid, 0, 0, 0) < 0)
 		_exit(102);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -101,18 +103,82 @@ static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
 static int make_layers(struct cunit *cu, struct inis_error *err)
 {
 	char label[LAYER_LABEL_SIZE];
+
+	cunit_loop_label(cu, label);
+	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, cu->c->config.disk_mb, label, cu->userns, err) < 0)
+		return -1;
+	cu->base = mapped(cu->c->base_dir, "root", MOUNT_ATTR_RDONLY, cu->userns, err);
+	return cu->base < 0 ? -1 : make_usr(cu, cu->userns, err);
+}
+
+/* On the builder's thread: touches only what belongs to the layers. */
+static void work_layers(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->layers_error = (struct inis_error)INIS_ERROR_INIT;
+	make_layers(cu, &cu->layers_error);
+}
+
+static void fill_record(struct cunit *cu)
+{
+	struct record *r = &cu->record;
+
+	memcpy(r->boot_id, cu->c->boot_id, sizeof(r->boot_id));
+	memcpy(r->base, cu->c->base_name, sizeof(r->base));
+	r->pid = cu->u.pid;
+	r->start_time = cu->u.start_time;
+	r->uid_base = cu->u.uid_base;
+	r->disk_kind = (uint32_t)cu->layer.kind;
+	r->disk_mb = cu->u.disk_mb;
+	r->loop = cu->layer.loop;
+}
+
+static void layers_done(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+	struct inis_error *err = &cu->layers_error;
+
+	cu->job_running = false;
+	close_fd(&cu->userns);
+	if (cu->state == CU_DYING) {
+		cunit_destroy_step(cu);
+		return;
+	}
+	fill_record(cu);
+	if (err->code != INIS_OK || record_write(cu->dir, &cu->record, err) < 0) {
+		cunit_drop_starting(cu, err);
+		return;
+	}
+	cu->layers_made = true;
+	cunit_started(cu);
+}
+
+void cunit_started(struct cunit *cu)
+{
+	struct container *c = cu->c;
+
+	if (!cu->agent_ready || !cu->layers_made)
+		return;
+	inis_timer_stop(c->config.events, &cu->deadline);
+	cu->state = CU_BLANK;
+	c->driver.pool_ready++;
+	pool_settle(c);
+}
+
+static int begin_layers(struct cunit *cu, struct inis_error *err)
+{
 	char path[32];
-	cleanup_close int userns = -1;
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
-	userns = open(path, O_RDONLY | O_CLOEXEC);
-	if (userns < 0)
+	cu->userns = open(path, O_RDONLY | O_CLOEXEC);
+	if (cu->userns < 0)
 		return inis_fail_errno(err, "open the user namespace of a unit");
-	cunit_loop_label(cu, label);
-	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, cu->c->config.disk_mb, label, userns, err) < 0)
-		return -1;
-	cu->base = mapped(cu->c->base_dir, "root", MOUNT_ATTR_RDONLY, userns, err);
-	return cu->base < 0 ? -1 : make_usr(cu, userns, err);
+	cu->job.work = work_layers;
+	cu->job.done = layers_done;
+	cu->job_running = true;
+	inis_worker_submit(&cu->c->builder, &cu->job);
+	return 0;
 }
 
 static int make_cgroup(struct cunit *cu, struct inis_error *err)
@@ -151,20 +217,6 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 	return 0;
 }
 
-static void fill_record(struct cunit *cu)
-{
-	struct record *r = &cu->record;
-
-	memcpy(r->boot_id, cu->c->boot_id, sizeof(r->boot_id));
-	memcpy(r->base, cu->c->base_name, sizeof(r->base));
-	r->pid = cu->u.pid;
-	r->start_time = cu->u.start_time;
-	r->uid_base = cu->u.uid_base;
-	r->disk_kind = (uint32_t)cu->layer.kind;
-	r->disk_mb = cu->u.disk_mb;
-	r->loop = cu->layer.loop;
-}
-
 static int start_agent(struct cunit *cu, struct inis_error *err)
 {
 	struct container *c = cu->c;
@@ -191,10 +243,9 @@ static int build(struct cunit *cu, struct inis_error *err)
 	cu->u.disk_kind = c->disks.kind;
 	cu->u.disk_mb = c->config.disk_mb;
 	cu->dir = inis_make_dir_at(c->units_dir, cu->u.id.s, 0700, err);
-	if (cu->dir < 0 || make_cgroup(cu, err) < 0 || start_agent(cu, err) < 0 || make_layers(cu, err) < 0)
+	if (cu->dir < 0 || make_cgroup(cu, err) < 0 || start_agent(cu, err) < 0)
 		return -1;
-	fill_record(cu);
-	return record_write(cu->dir, &cu->record, err);
+	return begin_layers(cu, err);
 }
 
 int cunit_spawn(struct container *c, struct inis_error *err)

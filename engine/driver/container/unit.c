@@ -23,12 +23,12 @@ struct cunit *cunit_new(struct container *c, const struct unit_id *id)
 		return NULL;
 	cu->c = c;
 	cu->u.id = *id;
-	cu->u.pidfd = cu->dir = cu->cgroup = cu->sock = cu->base = cu->usr = cu->cgroup_events = cu->remover = -1;
+	cu->u.pidfd = cu->dir = cu->cgroup = cu->sock = cu->base = cu->usr = cu->cgroup_events = cu->userns = -1;
 	cu->layer.mount = cu->layer.loop = -1;
 	cu->sock_watch = (struct inis_watch)INIS_WATCH_INIT(on_socket);
 	cu->exit_watch = (struct inis_watch)INIS_WATCH_INIT(on_exit_event);
 	cu->deadline.fire = on_deadline;
-	cu->change_watch.fd = cu->remover_watch.fd = -1;
+	cu->change_watch.fd = -1;
 	record_init(&cu->record);
 	cu->record.id = *id;
 	cu->next = c->units;
@@ -53,7 +53,6 @@ void cunit_free(struct cunit *cu)
 	inis_watch_stop(ev, &cu->sock_watch);
 	inis_watch_stop(ev, &cu->exit_watch);
 	inis_watch_stop(ev, &cu->change_watch);
-	inis_watch_stop(ev, &cu->remover_watch);
 	inis_timer_stop(ev, &cu->deadline);
 	inis_timer_stop(ev, &cu->change_timer);
 	inis_timer_stop(ev, &cu->destroy_timer);
@@ -65,7 +64,7 @@ void cunit_free(struct cunit *cu)
 	close_fd(&cu->base);
 	close_fd(&cu->usr);
 	close_fd(&cu->cgroup_events);
-	close_fd(&cu->remover);
+	close_fd(&cu->userns);
 	free(cu->want);
 	free(cu);
 }
@@ -80,8 +79,7 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 	snprintf(label, LAYER_LABEL_SIZE, "inis-%s-%s", cu->c->config.instance, cu->u.id.s);
 }
 
-/* A unit that never got a session goes without anybody asking. */
-static void drop_starting(struct cunit *cu, const struct inis_error *why)
+void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
 {
 	struct container *c = cu->c;
 
@@ -92,7 +90,6 @@ static void drop_starting(struct cunit *cu, const struct inis_error *why)
 
 static void on_ready(struct cunit *cu)
 {
-	struct container *c = cu->c;
 	struct inis_unit_status status;
 	struct inis_error err = INIS_ERROR_INIT;
 	size_t fds;
@@ -102,13 +99,11 @@ static void on_ready(struct cunit *cu)
 		return;
 	if (n != sizeof(status) || status.magic != INIS_UNIT_MAGIC || status.verb != INIS_UNIT_READY) {
 		inis_fail(&err, INIS_INTERNAL, "the agent of a new unit did not start");
-		drop_starting(cu, &err);
+		cunit_drop_starting(cu, &err);
 		return;
 	}
-	inis_timer_stop(c->config.events, &cu->deadline);
-	cu->state = CU_BLANK;
-	c->driver.pool_ready++;
-	pool_settle(c);
+	cu->agent_ready = true;
+	cunit_started(cu);
 }
 
 static void on_socket(struct inis_watch *w, uint32_t events)
@@ -123,7 +118,7 @@ static void on_socket(struct inis_watch *w, uint32_t events)
 		cunit_activate_event(cu);
 	} else if (cu->state == CU_BLANK) {
 		inis_fail(&err, INIS_INTERNAL, "the agent of a pooled unit ended");
-		drop_starting(cu, &err);
+		cunit_drop_starting(cu, &err);
 	} else {
 		inis_watch_stop(cu->c->config.events, w);
 	}
@@ -148,7 +143,7 @@ static void on_exit_event(struct inis_watch *w, uint32_t events)
 		cunit_activate_failed(cu, &err);
 	} else if (cu->state == CU_STARTING || cu->state == CU_BLANK) {
 		inis_fail(&err, INIS_INTERNAL, "the agent of a new unit ended");
-		drop_starting(cu, &err);
+		cunit_drop_starting(cu, &err);
 	} else {
 		cunit_destroy_step(cu);
 	}
@@ -163,5 +158,5 @@ static void on_deadline(struct inis_timer *t)
 	if (cu->state == CU_ACTIVATING)
 		cunit_activate_failed(cu, &err);
 	else if (cu->state == CU_STARTING)
-		drop_starting(cu, &err);
+		cunit_drop_starting(cu, &err);
 }
