@@ -34,6 +34,7 @@ describe("the embedded engine", () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "inis-embedded-"));
+    chmodSync(folder, 0o711); // the server's unprivileged part passes through it
     stateDir = join(folder, "state");
     env = { INIS_STATE_DIR: stateDir };
   });
