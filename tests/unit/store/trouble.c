@@ -134,7 +134,7 @@ static void a_missing_wrong_damaged_or_readable_master_key_is_refused(void **sta
 {
 	struct box *box = *state;
 	struct inis_error err = INIS_ERROR_INIT;
-	char saved[256];
+	char saved[300];
 
 	fill(box);
 	snprintf(saved, sizeof(saved), "%s.saved", path_of(box, "master.key"));
