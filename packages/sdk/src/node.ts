@@ -15,6 +15,7 @@ interface BuiltinModules {
 }
 
 interface ProcessLike {
+  argv?: string[];
   env?: Record<string, string | undefined>;
   versions?: { node?: string };
   getBuiltinModule?: (name: string) => unknown;
@@ -32,6 +33,11 @@ export function environment(name: string): string | undefined {
 /** Whether this runtime can have programs and files: Node, or one that speaks its API. */
 export function hasNode(): boolean {
   return currentProcess()?.versions?.node !== undefined;
+}
+
+/** Path of the program that runs, where there is one. */
+export function mainProgram(): string | undefined {
+  return currentProcess()?.argv?.[1];
 }
 
 /** @param purpose what needs the module, for the error of a runtime that lacks it */

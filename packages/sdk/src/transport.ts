@@ -109,7 +109,7 @@ export class Transport {
    * extension must not be sent before this.
    * @param wanted extension → what needs it; nothing is asked when all are undefined
    */
-  async require(wanted: Record<string, string | undefined>, options?: CallOptions): Promise<void> {
+  async requireExtensions(wanted: Record<string, string | undefined>, options?: CallOptions): Promise<void> {
     const names = Object.keys(wanted).filter((name) => wanted[name] !== undefined);
     if (names.length === 0) return;
     const offered = await this.extensions(options);

@@ -48,13 +48,13 @@ function execBody(command: Command, options: ExecOptions): Wire {
   };
 }
 
-function requireExtensions(transport: Transport, options: ExecOptions): Promise<void> {
+function checkOptions(transport: Transport, options: ExecOptions): Promise<void> {
   const wanted = {
     "exec.env": options.env && "env of a command",
     "exec.stdin": options.stdin !== undefined ? "stdin of a command" : undefined,
     "exec.id": options.execId !== undefined ? "execId" : undefined,
   };
-  return transport.require(wanted, { signal: options.signal });
+  return transport.requireExtensions(wanted, { signal: options.signal });
 }
 
 /** Milliseconds the HTTP call of a command may take. */
@@ -70,7 +70,7 @@ export async function exec(
 ): Promise<ExecResult> {
   const path = execPath(sessionId);
   options.signal?.throwIfAborted();
-  await requireExtensions(transport, options);
+  await checkOptions(transport, options);
   const limit = execLimit(transport, options.timeoutMs);
   const run = async (execId: string | undefined, signal: AbortSignal | undefined): Promise<ExecResult> => {
     const json = execBody(command, { ...options, execId });
@@ -90,7 +90,7 @@ export function execStream(
 ): AsyncGenerator<ExecStreamEvent, void, undefined> {
   const path = execPath(sessionId);
   return leavable(options.signal, async function* (scope) {
-    await requireExtensions(transport, { ...options, signal: scope.signal });
+    await checkOptions(transport, { ...options, signal: scope.signal });
     const { idleTimeoutMs } = options;
     const json = execBody(command, options);
     const call = { method: "POST", path, query: { stream: true }, json, options: { idleTimeoutMs } } as const;
@@ -152,7 +152,7 @@ export async function cancelExec(
   options?: CallOptions,
 ): Promise<CancelExecResult> {
   const path = `/v1/sessions/${idSegment(sessionId)}/execs/${segment(execId)}`;
-  await transport.require({ "exec.id": "cancelExec" }, options);
+  await transport.requireExtensions({ "exec.id": "cancelExec" }, options);
   return fromWire(await transport.json({ method: "DELETE", path, options }));
 }
 

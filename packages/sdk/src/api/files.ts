@@ -32,7 +32,7 @@ function get(transport: Transport, sessionId: string, query: Query, options?: Ca
   return transport.json({ method: "GET", path: filesPath(sessionId), query, options });
 }
 
-/** Whether a range was asked for, as `transport.require` wants to hear it. */
+/** Whether a range was asked for, as `transport.requireExtensions` wants to hear it. */
 export function wantsRange(options: RangeOptions | undefined): string | undefined {
   return options?.offset !== undefined || options?.length !== undefined ? "offset and length" : undefined;
 }
@@ -44,7 +44,7 @@ export async function readFile(
   encoding: FileEncoding = "text",
   options?: RangeOptions,
 ): Promise<string | Uint8Array> {
-  await transport.require({ "files.range": wantsRange(options) }, options);
+  await transport.requireExtensions({ "files.range": wantsRange(options) }, options);
   const query: Query = { path, op: "read", offset: options?.offset, length: options?.length };
   if (encoding === "base64") query.encoding = encoding;
   const answer = asObject(await get(transport, sessionId, query, options));
@@ -60,7 +60,7 @@ export async function stat(
   path: string,
   options?: CallOptions,
 ): Promise<FileStat> {
-  await transport.require({ "files.stat": "stat" }, options);
+  await transport.requireExtensions({ "files.stat": "stat" }, options);
   return fromWire(await get(transport, sessionId, { path, op: "stat" }, options));
 }
 
@@ -124,7 +124,7 @@ export async function writeFile(
   options?: WriteFileOptions,
 ): Promise<void> {
   const mode = options?.mode;
-  await transport.require({ "files.mode": mode === undefined ? undefined : "mode of a file" }, options);
+  await transport.requireExtensions({ "files.mode": mode === undefined ? undefined : "mode of a file" }, options);
   const json = { path, ...fileContent(content, encoding), mode };
   await transport.send({ method: "PUT", path: filesPath(sessionId), json, options });
 }
@@ -136,7 +136,7 @@ export async function writeFiles(
   options?: CallOptions,
 ): Promise<FileBatchResult[]> {
   const withMode = files.some((file) => file.mode !== undefined);
-  await transport.require({ "files.mode": withMode ? "mode of a file" : undefined }, options);
+  await transport.requireExtensions({ "files.mode": withMode ? "mode of a file" : undefined }, options);
   const json = {
     files: files.map(({ path, content, encoding, mode }) => ({ path, ...fileContent(content, encoding), mode })),
   };

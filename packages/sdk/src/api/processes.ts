@@ -37,7 +37,7 @@ export async function startProcess(
     "process.stdin": stdin ? "stdin of a process" : undefined,
     "process.timeout": timeoutMs ? "timeoutMs of a process" : undefined,
   };
-  await transport.require(wanted, { signal });
+  await transport.requireExtensions(wanted, { signal });
   const json = {
     name,
     command: argv(command),
@@ -74,7 +74,7 @@ export async function killProcess(
   options: KillProcessOptions = {},
 ): Promise<ProcessInfo> {
   const { graceMs } = options;
-  await transport.require({ "process.kill": graceMs === undefined ? undefined : "graceMs" }, options);
+  await transport.requireExtensions({ "process.kill": graceMs === undefined ? undefined : "graceMs" }, options);
   const answer = await transport.json({
     method: "DELETE",
     path: processPath(sessionId, name),
@@ -87,7 +87,7 @@ export async function killProcess(
 
 function requireOffsets(transport: Transport, options: StreamLogsOptions, signal?: AbortSignal): Promise<void> {
   const used = options.from !== undefined || options.fromStderr !== undefined || options.positions === true;
-  return transport.require({ "process.logs.from": used ? "log offsets" : undefined }, { signal });
+  return transport.requireExtensions({ "process.logs.from": used ? "log offsets" : undefined }, { signal });
 }
 
 export async function getProcessLogs(
@@ -160,7 +160,7 @@ export async function writeStdin(
   options: WriteStdinOptions = {},
 ): Promise<WriteStdinResult> {
   const path = `${processPath(sessionId, name)}/stdin`;
-  await transport.require({ "process.stdin": "writeStdin" }, options);
+  await transport.requireExtensions({ "process.stdin": "writeStdin" }, options);
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
   const answer = await transport.json({
     method: "POST",

@@ -49,7 +49,7 @@ export async function uploadFile(
   options?: WriteFileOptions,
 ): Promise<UploadResult> {
   const mode = options?.mode;
-  await transport.require({ "files.mode": mode === undefined ? undefined : "mode of a file" }, options);
+  await transport.requireExtensions({ "files.mode": mode === undefined ? undefined : "mode of a file" }, options);
   const { open } = await nodeModule("node:fs/promises", PURPOSE);
   const { createHash } = await nodeModule("node:crypto", PURPOSE);
   const file = await open(localPath, "r");
@@ -112,7 +112,7 @@ export async function downloadFile(
   localPath: string,
   options?: RangeOptions,
 ): Promise<DownloadResult> {
-  await transport.require({ "files.range": wantsRange(options) }, options);
+  await transport.requireExtensions({ "files.range": wantsRange(options) }, options);
   const { open } = await nodeModule("node:fs/promises", PURPOSE);
   const progress = new Progress(transport, options);
   try {

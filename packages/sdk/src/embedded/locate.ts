@@ -2,12 +2,14 @@
 // Finds the engine's program: where INIS_ENGINE_DIR says, else in the engine package, else in a built clone.
 
 import { InisError } from "../errors.js";
-import { environment, nodeModule } from "../node.js";
+import { environment, mainProgram, nodeModule } from "../node.js";
 
 const PROGRAM = "inis";
 /** Looked for in every folder from the SDK's own upwards. */
 const PLACES = ["node_modules/@inis-run/engine-linux-x64/bin", "build/bin"];
 const PURPOSE = "the embedded engine";
+/** No literal in the import, so that bundlers leave it alone: in a bundle there is nothing to be learnt from it. */
+const HERE: string = "./here.mjs";
 
 /** Path of the `inis` program. */
 export async function locateEngine(): Promise<string> {
@@ -39,13 +41,22 @@ async function candidates(): Promise<string[]> {
   return PLACES.flatMap((place) => ancestors.map((folder) => path.join(folder, place)));
 }
 
+/** The folder this code was loaded from; in a bundle, that of the program. */
 async function ownFolder(): Promise<string | undefined> {
-  const { here } = await import("./here.mjs");
-  if (!here?.startsWith("file:")) return undefined;
-  const { fileURLToPath } = await nodeModule("node:url", PURPOSE);
+  const own = await ownFile();
+  if (own === undefined) return undefined;
   const { realpath } = await nodeModule("node:fs/promises", PURPOSE);
   const { dirname } = await nodeModule("node:path", PURPOSE);
-  return dirname(await realpath(fileURLToPath(here)));
+  return dirname(await realpath(own).catch(() => own));
+}
+
+async function ownFile(): Promise<string | undefined> {
+  try {
+    const { here } = (await import(/* webpackIgnore: true */ /* @vite-ignore */ HERE)) as { here: string };
+    return (await nodeModule("node:url", PURPOSE)).fileURLToPath(here);
+  } catch {
+    return mainProgram();
+  }
 }
 
 async function isFile(path: string): Promise<boolean> {

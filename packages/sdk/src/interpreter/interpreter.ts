@@ -59,9 +59,7 @@ export class Interpreter {
     const version = await scriptVersion();
     const running = await this.#running(signal);
     if (running && (await this.#installedVersion(signal)) === version) return;
-    await this.#shell(`mkdir -p ${["requests", "results", "artifacts"].map((name) => `${ROOT}/${name}`).join(" ")}`, {
-      signal,
-    });
+    await this.#shell(`mkdir -p ${ROOT}/requests ${ROOT}/results ${ROOT}/artifacts && rm -f ${ROOT}/pid`, { signal });
     await this.#write("kernel.py", KERNEL_SCRIPT, signal);
     await this.#write("version", version, signal);
     if (running) await this.#kill(signal);
@@ -143,18 +141,21 @@ export class Interpreter {
   }
 }
 
-/** Hands the request over and waits in the session, so that no call is needed for each look. */
+/**
+ * Hands the request over and waits in the session, so that no call is needed for each look. A kernel that is gone is
+ * not waited for, and must not leave its request to the next one.
+ */
 function waitCommand(id: string, timeoutMs: number): string {
-  const result = `results/${id}.json`;
   const rounds = Math.floor(timeoutMs / POLL_MS) + 1;
-  return [
-    `cd ${ROOT} && mv requests/.${id}.tmp requests/${id}.json || exit 1`,
-    `for ((i = 0; i < ${rounds}; i++)); do`,
-    `  if [ -e ${result} ]; then cat ${result} && rm -f ${result}; exit; fi`,
-    `  sleep ${POLL_MS / 1000}`,
-    "done",
-    `echo '{"${TIMEOUT_MARKER}": true}'`,
-  ].join("\n");
+  return `cd ${ROOT} && mv requests/.${id}.tmp requests/${id}.json || exit 1
+for ((i = 0; i < ${rounds}; i++)); do
+  gone=
+  if [ -s pid ] && read -r pid < pid && ! kill -0 "$pid" 2>/dev/null; then gone=1; fi
+  if [ -e results/${id}.json ]; then cat results/${id}.json; rm -f results/${id}.json; exit; fi
+  if [ "$gone" ]; then rm -f requests/${id}.json; break; fi
+  sleep ${POLL_MS / 1000}
+done
+echo '{"${TIMEOUT_MARKER}": true}'`;
 }
 
 function parse(stdout: string): Record<string, unknown> | undefined {

@@ -141,6 +141,9 @@ def next_request():
     return text
 
 
+with open(folder("pid"), "w") as file:
+    file.write("%d\\n" % os.getpid())
+
 while True:
     text = next_request()
     if text is None:
