@@ -46,6 +46,10 @@ void layer_shut(struct layer *l);
 void layer_discard(int unit_dir);
 int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err);
 
+/* Between these no layer is attached anywhere: a mount namespace cloned meanwhile keeps none of them alive. */
+void overlay_hold(void);
+void overlay_release(void);
+
 /* Whether layers are given by path, as older kernels want it, or by descriptor. */
 void overlay_use_paths(bool paths);
 

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@
 #define OPTIONS_MAX (LOWERS_MAX + 4)
 
 static bool by_path; /* this kernel wants paths */
+static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
 
 struct layer_dirs {
 	int upper;
@@ -133,6 +135,16 @@ static int by_attaching(const int *lowers, unsigned n, const struct layer *layer
 	return mount;
 }
 
+void overlay_hold(void)
+{
+	pthread_mutex_lock(&attaching);
+}
+
+void overlay_release(void)
+{
+	pthread_mutex_unlock(&attaching);
+}
+
 int overlay_mount(const int *lowers, unsigned n, const struct layer *layer, uint32_t uid_base, uint64_t attrs,
 		  struct inis_error *err)
 {
@@ -142,7 +154,13 @@ int overlay_mount(const int *lowers, unsigned n, const struct layer *layer, uint
 		return inis_fail(err, INIS_INTERNAL, "%u layers are too many", n);
 	if (inis_fsid_enter(uid_base, err) < 0)
 		return -1;
-	mount = by_path ? by_attaching(lowers, n, layer, attrs, err) : by_descriptor(lowers, n, layer, attrs, err);
+	if (by_path) {
+		overlay_hold();
+		mount = by_attaching(lowers, n, layer, attrs, err);
+		overlay_release();
+	} else {
+		mount = by_descriptor(lowers, n, layer, attrs, err);
+	}
 	inis_fsid_restore();
 	return mount;
 }

@@ -207,11 +207,13 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 		return -1;
 	ours = pair[0];
 	theirs = pair[1];
+	overlay_hold();
 	pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, err);
-	if (pid < 0)
-		return -1;
 	if (pid == 0)
 		become_agent(theirs);
+	overlay_release();
+	if (pid < 0)
+		return -1;
 	cu->u.pid = pid;
 	cu->sock = take_fd(&ours);
 	return 0;

@@ -23,15 +23,17 @@ struct bench {
 	uint64_t request;
 };
 
-/* Why a broker cannot run here, or NULL. */
-const char *bench_obstacle(void);
+/* Runs tests that need a broker: skips each, saying why, where there can be none. */
+#define run_broker_tests(name_, tests_) cmocka_run_group_tests_name(name_, tests_, bench_group_setup, NULL)
+int bench_group_setup(void **state);
 
-/* A fresh state directory below /tmp and an instance name of its own. */
+/* A fresh state directory below /tmp and an instance name of its own; skips the test where no broker can run. */
 void bench_init(struct bench *b, uint32_t pool);
 /* Starts the broker and connects a front; fails the test when it does not start. */
 void bench_start(struct bench *b);
-/* As bench_start, but returns what the broker said. */
-struct inis_broker_started bench_try_start(struct bench *b, const char *agent);
+/* As bench_start, but returns what the broker said; path is its PATH. */
+struct inis_broker_started bench_try_start(struct bench *b, const char *agent, const char *path);
+#define SYSTEM_PATH "/usr/sbin:/usr/bin:/sbin:/bin"
 /* SIGTERM (in order) or SIGKILL; waits for the end. */
 void bench_stop(struct bench *b, int signal);
 /* Another front takes over, as after the death of the first. */
@@ -48,6 +50,9 @@ uint64_t bench_send(struct bench *b, struct inis_broker_msg *msg);
 struct reply bench_receive(struct bench *b);
 /* Sends and waits for its reply; events are passed over. */
 struct reply bench_ask(struct bench *b, struct inis_broker_msg *msg);
+
+/* The row of a unit, or one with an empty id. */
+struct inis_broker_unit bench_row(struct bench *b, const struct unit_id *id);
 
 void create_message(struct inis_broker_msg *msg);
 void unit_message(struct inis_broker_msg *msg, enum inis_broker_verb verb, const struct unit_id *id);
