@@ -104,13 +104,17 @@ void http_conn_continue(struct http_conn *c)
 
 /* ---- moving on; each step says whether to look again ---- */
 
+/* Some clients end a body with a line break that does not belong to it. */
 static void skip_empty_lines(struct http_conn *c)
 {
 	size_t n = 0;
 
 	while (c->in.len - n >= 2 && c->in.data[n] == '\r' && c->in.data[n + 1] == '\n')
 		n += 2;
+	if (n == 0)
+		return;
 	inis_buf_consume(&c->in, n);
+	c->scan = (struct http_head_scan){0};
 }
 
 static bool step_head(struct http_conn *c)
@@ -121,8 +125,7 @@ static bool step_head(struct http_conn *c)
 
 	if (http_sock_unsent(&c->sock) > 0)
 		return false;
-	if (c->scan.looked == 0)
-		skip_empty_lines(c);
+	skip_empty_lines(c);
 	n = http_head_scan(&c->scan, c->in.data, c->in.len, &err);
 	if (n == 0)
 		return false;

@@ -175,6 +175,23 @@ static void it_does_not_matter_how_the_bytes_are_cut(void **state)
 	}
 }
 
+static void empty_lines_before_a_request_are_skipped_byte_by_byte(void **state)
+{
+	static const char text[] = "\r\n\r\n" GET CLIENT_KEY "\r\n";
+	int fd = client_connect(app->port);
+	struct answer a;
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(text) - 1; at++) {
+		client_send_bytes(fd, text + at, 1);
+		usleep(1000);
+	}
+	client_read(fd, &a);
+	assert_int_equal(a.status, 200);
+	answer_free(&a);
+	close(fd);
+}
+
 static void unusual_but_correct_http_is_taken(void **state)
 {
 	static const char *const good[] = {
@@ -279,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(malformed_http_is_400_and_the_connection_ends),
 		cmocka_unit_test(it_does_not_matter_how_the_bytes_are_cut),
+		cmocka_unit_test(empty_lines_before_a_request_are_skipped_byte_by_byte),
 		cmocka_unit_test(unusual_but_correct_http_is_taken),
 		cmocka_unit_test(urls_of_8_KiB_pass_and_longer_lines_do_not),
 		cmocka_unit_test(headers_have_limits_in_number_and_size),
