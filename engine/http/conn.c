@@ -285,7 +285,7 @@ void http_conn_closed(struct http_conn *c)
 	http_server_settle(server);
 }
 
-/* ---- time and the end ---- */
+/* ---- the end ---- */
 
 void http_conn_drain(struct http_conn *c)
 {
@@ -300,47 +300,4 @@ void http_conn_drain(struct http_conn *c)
 void http_conn_drop(struct http_conn *c)
 {
 	http_conn_lost(c);
-}
-
-static bool body_is_awaited(const struct http_conn *c)
-{
-	const struct http_request *rq = c->rq;
-
-	return c->state == HTTP_CONN_BODY && !rq->received && !rq->paused && (!http_body_is_streamed(rq) || rq->events);
-}
-
-static void tick_head(struct http_conn *c, uint64_t idle)
-{
-	static const struct inis_error late = {.code = INIS_BAD_REQUEST,
-					       .message = "the request head did not come in time"};
-
-	if (idle <= c->server->head_timeout_ms || http_sock_unsent(&c->sock) > 0)
-		return;
-	if (c->in.len > 0)
-		http_conn_fail(c, &late);
-	else
-		close_now(c, false);
-}
-
-void http_conn_tick(struct http_conn *c, uint64_t now)
-{
-	static const struct inis_error late = {.code = INIS_BAD_REQUEST, .message = "the request body stopped coming"};
-	uint64_t idle = now - c->since;
-
-	if (c->state == HTTP_CONN_CLOSED)
-		return;
-	if (c->sock.broken || http_sock_stalled(&c->sock, now, c->server->body_idle_timeout_ms))
-		http_conn_lost(c);
-	else if (c->state == HTTP_CONN_HEAD)
-		tick_head(c, idle);
-	else if (c->state == HTTP_CONN_LINGER &&
-		 (idle > HTTP_LINGER_IDLE_MS || now - c->linger_from > HTTP_LINGER_MS) &&
-		 http_sock_unsent(&c->sock) == 0)
-		close_now(c, false);
-	else if (c->rq && !c->sock.reading && http_sock_peer_gone(&c->sock))
-		http_conn_lost(c);
-	else if (body_is_awaited(c) && idle > c->server->body_idle_timeout_ms)
-		http_conn_fail(c, &late);
-	else if (c->rq)
-		http_stream_tick(c->rq, now);
 }

@@ -133,17 +133,17 @@ static struct node *add_path(struct node *n, const char *pattern, struct target 
 static int add_target(struct node *n, struct target *t, struct inis_error *err)
 {
 	size_t used = strlen(n->allow);
-	struct target **tail = &n->targets;
 
-	for (; *tail; tail = &(*tail)->next) {
-		if (strcmp((*tail)->route->method, t->route->method) == 0)
+	for (const struct target *other = n->targets; other; other = other->next) {
+		if (strcmp(other->route->method, t->route->method) == 0)
 			return inis_fail(err, INIS_INTERNAL, "route %s %s is there twice", t->route->method,
 					 t->route->pattern);
 	}
 	if (used + strlen(t->route->method) + 3 > sizeof(n->allow))
 		return inis_fail(err, INIS_INTERNAL, "too many methods for `%s`", t->route->pattern);
 	snprintf(n->allow + used, sizeof(n->allow) - used, "%s%s", used ? ", " : "", t->route->method);
-	*tail = t;
+	t->next = n->targets;
+	n->targets = t;
 	return 0;
 }
 

@@ -25,7 +25,7 @@ struct read_job {
 
 static void free_job(struct read_job *r)
 {
-	for (size_t i = 0; i < r->count; i++)
+	for (size_t i = 0; r->texts && i < r->count; i++)
 		free(r->texts[i]);
 	free(r->texts);
 	free(r->rows);

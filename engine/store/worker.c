@@ -35,7 +35,7 @@ static void hand_back(struct worker *w, struct job *batch)
 static void thread_main(void *arg)
 {
 	struct worker *w = arg;
-	uint64_t wait_ms = w->idle ? 0 : FOREVER_MS;
+	uint64_t wait_ms = w->idle ? w->idle(w->ctx) : FOREVER_MS;
 	bool stop = false;
 
 	while (!stop) {

@@ -25,7 +25,7 @@ struct worker {
 	void *ctx;
 	void (*run)(void *ctx, struct job *batch);
 	uint64_t (*idle)(
-		void *ctx); /* after each batch; returns the longest wait until the next call, ms; may be NULL */
+		void *ctx); /* at first and after each batch; returns the longest wait until the next call, ms; may be NULL */
 	void (*last)(void *ctx); /* before the thread ends; may be NULL */
 	void (*closed)(void *ctx); /* on the loop, after the last finish() */
 

@@ -49,6 +49,14 @@ void app_count_close(struct http_request *rq, void *ctx)
 	atomic_fetch_add(&app->closes, 1);
 }
 
+void app_no_memory(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	inis_fail(&err, INIS_UNAVAILABLE, "out of memory");
+	http_respond_error(rq, &err);
+}
+
 /* ---- handlers ---- */
 
 static void get_hello(struct http_request *rq)
@@ -131,6 +139,10 @@ static void get_large(struct http_request *rq)
 	char *data = malloc(n);
 
 	app_called(rq);
+	if (!data) {
+		app_no_memory(rq);
+		return;
+	}
 	memset(data, 'x', n);
 	http_respond_bytes(rq, 200, "application/octet-stream", data, n);
 	free(data);

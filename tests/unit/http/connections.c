@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -239,29 +238,6 @@ static void closing_with_requests_running_tells_their_handlers(void **state)
 	start(state);
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void a_round_trip_costs_little(void **state)
-{
-	struct app *app = *state;
-	int fd = client_connect(app->port);
-	double before = seconds();
-	const int n = 2000;
-
-	for (int i = 0; i < n; i++) {
-		client_send(fd, HELLO);
-		assert_hello(fd);
-	}
-	print_message("%.1f us for one round trip, client included\n", (seconds() - before) / n * 1e6);
-	close(fd);
-}
-
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -276,7 +252,6 @@ int main(void)
 		CASE(draining_closes_idle_connections_and_waits_for_running_requests),
 		CASE(draining_without_connections_is_done_at_once),
 		CASE(closing_with_requests_running_tells_their_handlers),
-		CASE(a_round_trip_costs_little),
 	};
 
 	return cmocka_run_group_tests_name("http_connections", tests, NULL, NULL);

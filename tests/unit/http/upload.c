@@ -65,6 +65,10 @@ static void upload(struct http_request *rq, bool slow, uint64_t rest_ms)
 	struct app *app = app_called(rq);
 	struct upload *up = calloc(1, sizeof(*up));
 
+	if (!up) {
+		app_no_memory(rq);
+		return;
+	}
 	up->rq = rq;
 	up->slow = slow;
 	uv_timer_init(app_loop(app), &up->timer);

@@ -17,6 +17,7 @@ void put_half(struct http_request *rq); /* answers at the first bytes of the bod
 
 /* From app.c. */
 struct app *app_called(struct http_request *rq);
+void app_no_memory(struct http_request *rq);
 void app_count_close(struct http_request *rq, void *ctx);
 uv_loop_t *app_loop(struct app *app);
 
