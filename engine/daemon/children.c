@@ -90,25 +90,24 @@ static void tidy_streams(void)
 static int broker_config_fd(const struct programs *p, const struct inisd_config *config, const struct state *state,
 			    struct inis_error *err)
 {
-	cleanup_free struct inis_broker_config *b = calloc(1, sizeof(*b));
+	/* Too large for a stack; only one is in use at a time. */
+	static struct inis_broker_config b;
 	enum inis_log_level level = INIS_LOG_INFO;
 
-	if (!b)
-		return inis_fail(err, INIS_UNAVAILABLE, "no memory for the broker's configuration");
 	inis_log_level_parse(config->log_level, &level);
-	*b = (struct inis_broker_config){
+	b = (struct inis_broker_config){
 		.magic = INIS_BROKER_CONFIG_MAGIC,
-		.size = sizeof(*b),
+		.size = sizeof(b),
 		.uid_base = (uint32_t)config->uid_base,
 		.uid_ranges = (uint32_t)config->uid_ranges,
 		.pool = (uint32_t)config->pool,
 		.disk_mb = (uint32_t)config->disk_mb,
 		.log_level = (uint32_t)level,
 	};
-	strcpy(b->state_dir, config->state_dir);
-	strcpy(b->agent, p->agent);
-	strcpy(b->instance, state->instance);
-	return inis_sealed_memfd("inis-broker-config", b, sizeof(*b), err);
+	snprintf(b.state_dir, sizeof(b.state_dir), "%s", config->state_dir);
+	snprintf(b.agent, sizeof(b.agent), "%s", p->agent);
+	snprintf(b.instance, sizeof(b.instance), "%s", state->instance);
+	return inis_sealed_memfd("inis-broker-config", &b, sizeof(b), err);
 }
 
 pid_t broker_start(const struct programs *p, const struct inisd_config *config, const struct state *state, int *control,

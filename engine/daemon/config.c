@@ -84,7 +84,7 @@ static void set_text(struct reading *r, const struct setting *s, const char *nam
 	else if (strlen(text) >= s->size)
 		complain(r, name, "must be shorter than %zu bytes", s->size);
 	else
-		strcpy((char *)r->config + s->offset, text);
+		memcpy((char *)r->config + s->offset, text, strlen(text) + 1);
 }
 
 static void set_number(struct reading *r, const struct setting *s, const char *name, int64_t value)
@@ -316,15 +316,13 @@ void inisd_config_help(FILE *to)
 {
 	fputs("Options:\n", to);
 	for (size_t i = 0; i < SETTINGS; i++) {
+		char flag[24];
 		char name[48];
 
 		if (!settings[i].flag)
 			continue;
-		flag_name(&settings[i], name, sizeof(name));
-		if (settings[i].argument) {
-			strcat(name, " ");
-			strcat(name, settings[i].argument);
-		}
+		flag_name(&settings[i], flag, sizeof(flag));
+		snprintf(name, sizeof(name), "%s %s", flag, settings[i].argument ? settings[i].argument : "");
 		fprintf(to, "  %-26s %s\n", name, settings[i].help);
 	}
 	fputs("  --config FILE              a JSON object with any of the above and of these:\n", to);

@@ -4,8 +4,9 @@
  */
 #include "daemon/listener.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,29 +15,26 @@
 #define BACKLOG 1024
 
 /* Who listens on every address is told to come by loopback. */
-static void make_url(const struct sockaddr_storage *a, char *url, size_t size)
+static int make_url(const struct sockaddr *address, socklen_t n, char *url, size_t size, struct inis_error *err)
 {
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
-	char host[INET6_ADDRSTRLEN];
+	char host[64];
+	char port[8];
 
-	if (a->ss_family == AF_INET6) {
-		bool any = IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr);
-
-		inet_ntop(AF_INET6, any ? &in6addr_loopback : &v6->sin6_addr, host, sizeof(host));
-		snprintf(url, size, "http://[%s]:%u", host, ntohs(v6->sin6_port));
-		return;
-	}
-	inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
-	snprintf(url, size, "http://%s:%u", v4->sin_addr.s_addr == INADDR_ANY ? "127.0.0.1" : host,
-		 ntohs(v4->sin_port));
+	if (getnameinfo(address, n, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return inis_fail(err, INIS_INTERNAL, "the listening address has no text form");
+	if (strcmp(host, "0.0.0.0") == 0)
+		snprintf(host, sizeof(host), "127.0.0.1");
+	else if (strcmp(host, "::") == 0)
+		snprintf(host, sizeof(host), "::1");
+	snprintf(url, size, strchr(host, ':') ? "http://[%s]:%s" : "http://%s:%s", host, port);
+	return 0;
 }
 
 int listener_open(const struct inisd_config *config, char *url, size_t size, struct inis_error *err)
 {
 	cleanup_close int fd =
 		socket(config->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
-	struct sockaddr_storage bound;
+	struct sockaddr_storage bound = {0};
 	socklen_t n = sizeof(bound);
 	int on = 1;
 
@@ -48,7 +46,7 @@ int listener_open(const struct inisd_config *config, char *url, size_t size, str
 		return inis_fail_errno(err, "listen on %s", config->listen);
 	if (config->base_url[0] != '\0')
 		snprintf(url, size, "%s", config->base_url);
-	else
-		make_url(&bound, url, size);
+	else if (make_url((const struct sockaddr *)&bound, n, url, size, err) < 0)
+		return -1;
 	return take_fd(&fd);
 }

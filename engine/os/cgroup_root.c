@@ -147,7 +147,7 @@ static int check_v2(int v2, struct inis_error *err)
 
 int inis_cgroup_root_open(struct inis_cgroup_root *root, const char *instance, struct inis_error *err)
 {
-	struct inis_cgroup_layout layout;
+	struct inis_cgroup_layout layout = {0};
 
 	*root = (struct inis_cgroup_root){.v2 = -1, .v1 = {-1, -1, -1}};
 	if (read_layout(&layout, err) < 0)

@@ -186,7 +186,7 @@ static int empty_dir(int dir, int depth, struct inis_error *err)
 		again = false;
 		if (copy < 0 || !(entries = fdopendir(copy)))
 			return inis_fail_errno(err, "list a directory to remove it");
-		copy = -1;
+		take_fd(&copy);
 		while ((e = readdir(entries))) {
 			if (dot_name(e->d_name))
 				continue;

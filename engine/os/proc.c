@@ -22,8 +22,6 @@
 #include "base/cleanup.h"
 #include "os/path.h"
 
-extern char **environ;
-
 pid_t inis_clone3(uint64_t flags, int cgroup, int *pidfd, struct inis_error *err)
 {
 	struct clone_args args = {.flags = flags | CLONE_PIDFD, .exit_signal = SIGCHLD, .pidfd = (uintptr_t)pidfd};
@@ -137,7 +135,7 @@ int inis_run(const char *const argv[], struct inis_error *err)
 	cleanup_close int in = -1;
 	char text[200];
 	int pipe_fds[2];
-	pid_t pid;
+	pid_t pid = -1;
 	int status;
 	ssize_t n;
 
