@@ -151,9 +151,8 @@ static bool place(struct position *pos, const struct spool *s, uint64_t from, ui
 
 	if (tail_max && s->end - first > tail_max)
 		first = s->end - tail_max;
+	/* A place that the log has not reached yet is waited for. */
 	pos->at = from > first ? from : first;
-	if (pos->at > s->end)
-		pos->at = s->end;
 	pos->acked = pos->at;
 	pos->until = s->end;
 	return from < first;

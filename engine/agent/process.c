@@ -134,9 +134,16 @@ static int check_name(const struct inis_exec *m, char name[static INIS_PROC_NAME
 
 static void remember_command(struct process *p, const struct inis_exec *m)
 {
-	for (uint32_t i = 0; i < m->argc && p->command.len + m->argv[i].len + 4 <= COMMAND_MAX; i++) {
-		inis_pack_bytes(&p->command, m->argv[i].s, m->argv[i].len);
+	size_t room = COMMAND_MAX;
+
+	for (uint32_t i = 0; i < m->argc && room > 0; i++) {
+		size_t n = m->argv[i].len < room ? m->argv[i].len : room;
+
+		inis_pack_bytes(&p->command, m->argv[i].s, n);
+		if (inis_buf_failed(&p->command))
+			return;
 		p->argc++;
+		room -= n;
 	}
 }
 

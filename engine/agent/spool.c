@@ -179,11 +179,12 @@ void spool_append(struct spool *s, const void *data, size_t n)
 
 void spool_retire(struct spool *s)
 {
-	struct list *at = spools.next;
+	struct list *at;
 
 	close_fd(&s->fd);
 	s->retired = true;
 	list_remove(&s->node);
+	at = spools.next;
 	while (at != &spools && container_of(at, struct spool, node)->retired)
 		at = at->next;
 	list_append(at, &s->node);
