@@ -100,6 +100,15 @@ test("X8_a_command_longer_than_a_buffered_answer_can_wait_is_run_on_the_stream",
   assert.equal(server.requests[0]?.url, "/v1/sessions/abc/exec?stream=true");
 });
 
+test("a client without a time limit waits on the stream for as long as it takes", async () => {
+  await using server = await FakeServer.start(async ({ response }) => {
+    await sse(response, [frame("exit", '{"exit_code":0}')]);
+    response.end();
+  });
+  await server.client({ timeoutMs: 0 }).sessions.attach("abc").exec("x", { timeoutMs: 5 });
+  assert.equal(server.requests[0]?.url, "/v1/sessions/abc/exec?stream=true");
+});
+
 test("output collected from the stream is cut at 4 MiB, between characters", async () => {
   const piece = base64("☕".repeat(100_000));
   await using server = await FakeServer.start(async ({ response }) => {

@@ -295,6 +295,16 @@ test("a signal ends a stream with its reason, before, while and after it waits",
   await assert.rejects(waiting, { name: "AbortError" });
 });
 
+test("a stream that nobody reads can be left, and then sends nothing", async () => {
+  await using server = await streaming([EXIT]);
+  const controller = new AbortController();
+  const stream = server.client().sessions.attach("abc").execStream("x", { signal: controller.signal });
+  assert.deepEqual(await stream.return(), { done: true, value: undefined });
+  assert.deepEqual(await stream.next(), { done: true, value: undefined });
+  controller.abort();
+  assert.equal(server.requests.length, 0);
+});
+
 test("a stream sends nothing before its first event is asked for", async () => {
   await using server = await streaming([EXIT]);
   const stream = server.client().sessions.attach("abc").execStream("x");

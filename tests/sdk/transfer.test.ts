@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { Client } from "@inis-run/sdk";
 import { FakeServer, json } from "./support/fake-server.js";
 
 const content = randomBytes(9 * 1024 * 1024 + 17);
@@ -61,6 +62,20 @@ test("an upload that arrived otherwise, was refused, or has no source is an erro
     code: "permission_denied",
     status: 400,
   });
+});
+
+test("an upload that is refused before it was read has the server's error", async () => {
+  const { createServer } = await import("node:http");
+  const server = createServer((_, response) => {
+    response.writeHead(400, { "Content-Type": "application/json" });
+    response.end('{"error":"path must be under /workspace","code":"invalid_path"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const session = new Client({ token: "t", baseUrl: `http://127.0.0.1:${port}` }).sessions.attach("abc");
+  await assert.rejects(session.uploadFile(local, "/etc/x"), { code: "invalid_path", status: 400 });
+  server.closeAllConnections();
+  server.close();
 });
 
 test("a download is written to the disk as it came", async () => {

@@ -245,7 +245,7 @@ export class Session {
     return files.writeFile(this.#transport, this.sessionId, path, content, encoding, options);
   }
 
-  /** Writes up to 64 files of 8 MiB together. A file that fails is told in its result and does not stop the others. */
+  /** Writes up to 64 files that hold up to 8 MiB together. A file that fails is told in its result and does not stop the others. */
   writeFiles(items: readonly t.FileBatchItem[], options?: t.CallOptions): Promise<t.FileBatchResult[]> {
     return files.writeFiles(this.#transport, this.sessionId, items, options);
   }

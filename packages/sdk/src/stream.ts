@@ -147,34 +147,40 @@ export function leavable<T>(
   signal: AbortSignal | undefined,
   start: (scope: CallScope) => AsyncGenerator<T, void, undefined>,
 ): AsyncGenerator<T, void, undefined> {
-  const scope = new CallScope(signal);
-  const inner = start(scope);
+  let running: { scope: CallScope; inner: AsyncGenerator<T, void, undefined> } | undefined;
   let left = false;
-  const leave = (): void => {
+  const begin = (): AsyncGenerator<T, void, undefined> => {
+    if (!running) {
+      const scope = new CallScope(signal);
+      running = { scope, inner: start(scope) };
+    }
+    return running.inner;
+  };
+  const leave = async (): Promise<void> => {
     left = true;
-    scope.abort(new InisError("the stream was left", { code: "stream_interrupted" }));
-    scope.dispose();
+    running?.scope.abort(new InisError("the stream was left", { code: "stream_interrupted" }));
+    running?.scope.dispose();
+    await running?.inner.return();
   };
   const outer: AsyncGenerator<T, void, undefined> = {
     async next() {
+      if (left) return { done: true, value: undefined };
       try {
-        const result = await inner.next();
-        if (result.done) scope.dispose();
+        const result = await begin().next();
+        if (result.done) running?.scope.dispose();
         return result;
       } catch (error) {
-        scope.dispose();
+        running?.scope.dispose();
         if (left) return { done: true, value: undefined };
         throw error;
       }
     },
     async return() {
-      leave();
-      await inner.return();
+      await leave();
       return { done: true, value: undefined };
     },
     async throw(error) {
-      leave();
-      await inner.return();
+      await leave();
       throw error;
     },
     [Symbol.asyncIterator]() {

@@ -48,6 +48,11 @@ export class Transport {
     return this.#source.known;
   }
 
+  /** The client's time limit, raised for a call that may take longer than that by its nature. 0 = none. */
+  limitOfAtLeast(ms: number): number {
+    return this.timeoutMs && Math.max(this.timeoutMs, ms);
+  }
+
   /** The server's address and key. */
   async endpoint(scope: CallScope): Promise<Endpoint> {
     return scope.race(this.#source.find());

@@ -57,9 +57,9 @@ function checkOptions(transport: Transport, options: ExecOptions): Promise<void>
   return transport.requireExtensions(wanted, { signal: options.signal });
 }
 
-/** Milliseconds the HTTP call of a command may take. */
-export function execLimit(transport: Transport, timeoutMs: number | undefined): number {
-  return Math.max(transport.timeoutMs, timeoutMs ? timeoutMs + SLACK_MS : 0);
+/** Milliseconds the HTTP call of a command may take; 0 = any. */
+function execLimit(transport: Transport, timeoutMs: number | undefined): number {
+  return transport.limitOfAtLeast(timeoutMs ? timeoutMs + SLACK_MS : 0);
 }
 
 export async function exec(
@@ -74,7 +74,7 @@ export async function exec(
   const limit = execLimit(transport, options.timeoutMs);
   const run = async (execId: string | undefined, signal: AbortSignal | undefined): Promise<ExecResult> => {
     const json = execBody(command, { ...options, execId });
-    if (limit > LONGEST_BUFFERED_MS) return collectExec(transport, path, json, limit, signal);
+    if (limit === 0 || limit > LONGEST_BUFFERED_MS) return collectExec(transport, path, json, limit, signal);
     const call = { method: "POST", path, json, options: { signal }, defaultTimeoutMs: limit } as const;
     return toExecResult(await transport.json(call));
   };

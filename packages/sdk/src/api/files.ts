@@ -183,6 +183,6 @@ export async function legacyFiles(
 ): Promise<unknown> {
   const timeoutMs = options?.timeoutMs || undefined;
   const json = { ...body, timeout_ms: timeoutMs };
-  const defaultTimeoutMs = Math.max(transport.timeoutMs, timeoutMs ?? 0);
+  const defaultTimeoutMs = transport.limitOfAtLeast(timeoutMs ?? 0);
   return transport.json({ method: "POST", path: filesPath(sessionId), json, defaultTimeoutMs });
 }

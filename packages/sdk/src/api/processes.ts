@@ -80,7 +80,7 @@ export async function killProcess(
     path: processPath(sessionId, name),
     query: { grace_ms: graceMs },
     options,
-    defaultTimeoutMs: Math.max(transport.timeoutMs, (graceMs ?? 0) + SLACK_MS),
+    defaultTimeoutMs: transport.limitOfAtLeast((graceMs ?? 0) + SLACK_MS),
   });
   return fromWire(answer);
 }

@@ -29,14 +29,16 @@ class Progress {
 
   made(): void {
     clearTimeout(this.#timer);
-    if (!this.#limitMs) return;
+    if (!this.#limitMs || this.scope.signal.aborted) return;
     const stalled = (): void =>
       this.scope.abort(new DOMException(`The transfer made no progress for ${this.#limitMs} ms`, "AbortError"));
     this.#timer = setTimeout(stalled, clampDelay(this.#limitMs));
   }
 
+  /** Stops what still moves, as the rest of a body that the server did not want. */
   end(): void {
     clearTimeout(this.#timer);
+    this.scope.abort(undefined);
     this.scope.dispose();
   }
 }
@@ -130,7 +132,6 @@ export async function downloadFile(
         await file.close();
       }
     } finally {
-      scope.abort(undefined);
       scope.dispose();
     }
   } finally {
