@@ -35,7 +35,10 @@ if(INIS_COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
 endif()
-if(NOT INIS_INSTRUMENTED)
+if(INIS_INSTRUMENTED)
+  # Instrumented code confuses what gcc can tell about values; the dev build has these warnings.
+  add_compile_options($<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+else()
   add_compile_options("$<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>" "$<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>")
 endif()
 
