@@ -112,20 +112,26 @@ void http_finish(struct http_request *rq, bool cut)
 		http_request_put(rq);
 }
 
+/* An answer that comes after a stream has begun has no place any more: the stream is cut. */
+static void respond(struct http_request *rq, int status, const char *content_type, int64_t length, const void *data,
+		    size_t n)
+{
+	bool too_late = rq->answer != HTTP_ANSWER_NONE;
+
+	rq->status = status;
+	if (rq->conn && !too_late)
+		http_write_answer(rq, status, content_type, length, data, n);
+	http_finish(rq, too_late);
+}
+
 void http_respond_bytes(struct http_request *rq, int status, const char *content_type, const void *data, size_t n)
 {
-	rq->status = status;
-	if (rq->conn)
-		http_write_answer(rq, status, content_type, (int64_t)n, data, n);
-	http_finish(rq, false);
+	respond(rq, status, content_type, (int64_t)n, data, n);
 }
 
 void http_respond_empty(struct http_request *rq)
 {
-	rq->status = 204;
-	if (rq->conn)
-		http_write_answer(rq, 204, NULL, HTTP_LENGTH_NONE, NULL, 0);
-	http_finish(rq, false);
+	respond(rq, 204, NULL, HTTP_LENGTH_NONE, NULL, 0);
 }
 
 static void respond_text(struct http_request *rq, int status, const char *text)

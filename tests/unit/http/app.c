@@ -198,6 +198,10 @@ static void get_events(struct http_request *rq)
 	http_sse_send_base64(rq, "stdout", NULL, "hi\n", 3);
 	http_sse_send_base64(rq, "stdout", NULL, "", 0);
 	http_sse_send_base64(rq, "stderr", "3,4", "oops", 4);
+	if (http_query(rq, "late")) {
+		http_respond_json(rq, 200, json_object());
+		return;
+	}
 	if (http_query(rq, "wait")) {
 		app->inside->parked[app->inside->parked_count++] = rq;
 		return;

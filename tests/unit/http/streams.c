@@ -58,7 +58,7 @@ static void pieces_arrive_as_one_body(void **state)
 static void an_answer_that_is_not_whole_looks_like_it(void **state)
 {
 	static const char *const cut[] = {"/pieces?cut=1", "/pieces?length=12&cut=1", "/pieces?length=12",
-					  "/pieces?length=10"};
+					  "/pieces?length=10", "/events?late=1"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
