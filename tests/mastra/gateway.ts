@@ -67,7 +67,7 @@ describe(`server without extensions (${coreName})`, () => {
   test("nothing_of_an_extension_was_sent", () => {
     const sent = gateway.requests.filter(({ path }) => /exec|processes/.test(path));
     for (const { path, body } of sent)
-      assert.doesNotMatch(path + body, /"env"|"stdin"|"timeout_ms":300|grace_ms|positions/);
+      assert.doesNotMatch(path + body, /"env"|"stdin"|"timeout_ms":300\b|grace_ms|positions/);
   });
 
   test("a_broken_log_stream_goes_on_without_gap_or_repetition", async () => {

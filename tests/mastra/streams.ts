@@ -99,13 +99,16 @@ onSandbox("streams", {}, (sandbox) => {
     assert.equal((await handle.wait()).exitCode, 0);
   });
 
-  test("21387_abort_of_a_wait_kills", { skip: newest ? false : "this core has no abortable wait" }, async () => {
-    const handle = await spawn("sleep 600");
-    const controller = new AbortController();
-    const waiting = (handle.wait as (options: object) => Promise<{ killed?: boolean }>)({
-      abortSignal: controller.signal,
+  // Older cores have no abortable wait.
+  if (newest) {
+    test("21387_abort_of_a_wait_kills", async () => {
+      const handle = await spawn("sleep 600");
+      const controller = new AbortController();
+      const waiting = (handle.wait as (options: object) => Promise<{ killed?: boolean }>)({
+        abortSignal: controller.signal,
+      });
+      controller.abort();
+      assert.equal((await withinMs("wait", SOON_MS, waiting)).killed, true);
     });
-    controller.abort();
-    assert.equal((await withinMs("wait", SOON_MS, waiting)).killed, true);
-  });
+  }
 });

@@ -82,16 +82,17 @@ onSandbox("tools", {}, (sandbox) => {
     assert.deepEqual(await runningIn(sandbox(), "sleep 7601"), []);
   });
 
-  test("24336_background_command_that_reads_stdin_ends", {
-    skip: newest ? false : "this core does not say so",
-  }, async () => {
-    const { model } = await run([
-      execute({ command: "cat; echo over", background: true }),
-      (results) => output({ pid: pidIn(results[0]), wait: true }),
-      "ok",
-    ]);
-    assert.match(model.results[1]!, /over[\s\S]*Exit code: 0/);
-  });
+  // Older cores do not say that a background command is to have no input.
+  if (newest) {
+    test("24336_background_command_that_reads_stdin_ends", async () => {
+      const { model } = await run([
+        execute({ command: "cat; echo over", background: true }),
+        (results) => output({ pid: pidIn(results[0]), wait: true }),
+        "ok",
+      ]);
+      assert.match(model.results[1]!, /over[\s\S]*Exit code: 0/);
+    });
+  }
 
   test("callbacks_of_background_processes_know_the_pid", async () => {
     const heard: string[] = [];
@@ -172,7 +173,7 @@ onSandbox("tools", {}, (sandbox) => {
     const [, read, , list, stat, grep, , command] = model.results;
     assert.match(read!, /one[\s\S]*two/);
     assert.match(list!, /a\.txt/);
-    assert.match(stat!, /14 bytes/);
+    assert.match(stat!, /10 bytes/);
     assert.match(grep!, /three/);
     assert.equal(command!.trim(), "still fine");
   });

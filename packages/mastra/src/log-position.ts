@@ -14,6 +14,8 @@ export class LogPosition {
   /** Characters delivered; used when every stream starts from the beginning. */
   readonly #characters = { stdout: 0, stderr: 0 };
   #toSkip = { stdout: 0, stderr: 0 };
+  /** Bytes that the server no longer had when it was their turn. */
+  readonly lost = { stdout: 0, stderr: 0 };
 
   constructor(resumable: boolean) {
     this.#resumable = resumable;
@@ -26,9 +28,10 @@ export class LogPosition {
     return { from: this.#bytes.stdout, fromStderr: this.#bytes.stderr, positions: true };
   }
 
-  /** Everything before this offset is of no interest. */
+  /** Everything before this offset is no longer there. */
   seek(stream: Stream, offset: number): void {
     this.#bytes[stream] = offset;
+    this.lost[stream] = offset;
   }
 
   /** Notes an event and returns what of it is new. */
@@ -50,5 +53,6 @@ export class LogPosition {
     // A character whose end has not arrived is in the offset but not in the text: ask for it again as a whole.
     const held = end - decoded;
     this.#bytes[stream] = held >= 0 && held <= MAX_HELD_BYTES ? decoded : end;
+    if (held > MAX_HELD_BYTES) this.lost[stream] += held;
   }
 }

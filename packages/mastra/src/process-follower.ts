@@ -83,6 +83,11 @@ export class ProcessFollower {
     }
   }
 
+  /** Bytes of a stream that the server had to drop before they could be followed: it keeps only the newest. */
+  lost(stream: OutputStream): number {
+    return this.#position.lost[stream];
+  }
+
   /** Leaves the server alone until `resume()`. */
   suspend(): void {
     if (this.#gate) return;

@@ -81,6 +81,23 @@ export class InisProcessHandle extends ProcessHandle {
     return this.#ending?.exitCode;
   }
 
+  override get stdoutTruncated(): boolean {
+    return this.stdoutDroppedBytes > 0;
+  }
+
+  override get stderrTruncated(): boolean {
+    return this.stderrDroppedBytes > 0;
+  }
+
+  /** Bytes of stdout that `stdout` does not hold: beyond what is retained here, or printed faster than it was read. */
+  override get stdoutDroppedBytes(): number {
+    return super.stdoutDroppedBytes + this.#follower.lost("stdout");
+  }
+
+  override get stderrDroppedBytes(): number {
+    return super.stderrDroppedBytes + this.#follower.lost("stderr");
+  }
+
   /** Ends the process and all that it started. False if it had ended before. */
   async kill(): Promise<boolean> {
     if (this.#ending) return false;

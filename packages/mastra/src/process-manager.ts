@@ -21,6 +21,9 @@ export interface ProcessDefaults {
   keepAlive: boolean;
 }
 
+/** What the server can have as a name. Models make up pids. */
+const PROCESS_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
 export class InisProcessManager extends SandboxProcessManager<InisSandbox> {
   readonly #defaults: ProcessDefaults;
 
@@ -78,6 +81,7 @@ export class InisProcessManager extends SandboxProcessManager<InisSandbox> {
   override async get(pid: string): Promise<InisProcessHandle | undefined> {
     const tracked = this._tracked.get(pid);
     if (tracked) return tracked as InisProcessHandle;
+    if (!PROCESS_NAME.test(pid)) return undefined;
     try {
       return await this.sandbox.request(async (session) => {
         const info = await session.getProcess(pid);
