@@ -88,6 +88,9 @@ void call_touch(struct agent_call *c)
 {
 	if (c->absolute && c->deadline)
 		return;
+	/* A process may read its input as late as it likes. */
+	if (c->rule->request == INIS_F_PROC_STDIN && c->input_open)
+		c->limit_ms = INIS_NEVER;
 	c->deadline = c->limit_ms == INIS_NEVER ? INIS_NEVER : inis_deadline_in(c->limit_ms);
 	agent_wake_at(c->agent, c->deadline);
 }

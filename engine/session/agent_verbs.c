@@ -91,8 +91,6 @@ struct agent_call *agent_proc_stdin(struct agent *a, const char *name, const str
 
 	if (!c)
 		return NULL;
-	/* A process may read its input as late as it likes. */
-	c->limit_ms = INIS_NEVER;
 	inis_pack_cstr(&c->request, name);
 	return call_start(c, err);
 }
