@@ -49,6 +49,7 @@ static void drop_outgoing(struct server *s)
 	struct outgoing *out = s->queue;
 
 	s->queue = out->next;
+	s->queue_length--;
 	close_fd(&out->fd);
 	free(out);
 }
@@ -80,19 +81,22 @@ static void flush(struct server *s)
 
 static void keep(struct server *s, const struct inis_broker_msg *msg, int *fd)
 {
-	struct outgoing *out = calloc(1, sizeof(*out));
-	struct outgoing **tail = &s->queue;
+	struct outgoing *out = s->queue_length < SERVER_QUEUE_MAX ? calloc(1, sizeof(*out)) : NULL;
 
 	if (!out) {
 		/* A reply lost without a trace would hang the front: a new front asks again. */
+		inis_log(INIS_LOG_ERROR, "front dropped", "reason", "it does not take its replies", NULL);
 		server_drop_front(s);
 		return;
 	}
 	out->msg = *msg;
 	out->fd = take_fd(fd);
-	while (*tail)
-		tail = &(*tail)->next;
-	*tail = out;
+	if (s->queue)
+		s->queue_last->next = out;
+	else
+		s->queue = out;
+	s->queue_last = out;
+	s->queue_length++;
 	watch_for(s, true);
 }
 

@@ -11,8 +11,11 @@
 #include "os/events.h"
 #include "wire/broker_proto.h"
 
-#define SERVER_REFILL_MS 5 /* between two units made for the pool */
-#define SERVER_RETRY_MS  1000 /* after one could not be made */
+#define SERVER_REFILL_MS    5 /* between two units made for the pool */
+#define SERVER_RETRY_MS     1000 /* after one could not be made */
+/* A front that asks faster than it listens is bounded, not trusted. */
+#define SERVER_REQUESTS_MAX 4096
+#define SERVER_QUEUE_MAX    16384
 
 struct request;
 
@@ -30,7 +33,10 @@ struct server {
 	uint64_t front_number; /* tells fronts apart */
 	struct inis_watch front_watch;
 	struct outgoing *queue; /* oldest first */
+	struct outgoing *queue_last;
+	unsigned queue_length;
 	struct request *requests; /* in progress */
+	unsigned request_count;
 	struct inis_timer refill;
 	bool ending; /* the pool is not filled any more */
 	uint64_t host_mem_mb;

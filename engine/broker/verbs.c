@@ -23,10 +23,11 @@ struct request {
 
 static struct request *request_new(struct server *s, const struct inis_broker_msg *msg)
 {
-	struct request *r = calloc(1, sizeof(*r));
+	struct request *r = s->request_count < SERVER_REQUESTS_MAX ? calloc(1, sizeof(*r)) : NULL;
 
 	if (!r)
 		return NULL;
+	s->request_count++;
 	r->s = s;
 	r->front_number = s->front_number;
 	inis_broker_msg_init(&r->reply, (enum inis_broker_verb)msg->verb, msg->request);
@@ -51,6 +52,7 @@ static void request_end(struct request *r, const struct inis_error *err, int fd)
 	while (*at != r)
 		at = &(*at)->next;
 	*at = r->next;
+	s->request_count--;
 	if (err)
 		set_error(&r->reply, err);
 	if (fd >= 0)
@@ -85,11 +87,11 @@ static void refuse(struct server *s, const struct inis_broker_msg *msg, const st
 	answer(s, msg, &none, err, -1);
 }
 
-static void no_memory(struct server *s, const struct inis_broker_msg *msg)
+static void too_busy(struct server *s, const struct inis_broker_msg *msg)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
-	inis_fail(&err, INIS_UNAVAILABLE, "the broker is out of memory");
+	inis_fail(&err, INIS_UNAVAILABLE, "the broker has no room for more requests");
 	refuse(s, msg, &err);
 }
 
@@ -175,7 +177,7 @@ static void do_create(struct server *s, const struct inis_broker_msg *msg)
 	if (r)
 		s->driver->ops->create(s->driver, &msg->u.create, on_created, r);
 	else
-		no_memory(s, msg);
+		too_busy(s, msg);
 }
 
 static void do_connect(struct server *s, const struct inis_broker_msg *msg)
@@ -222,7 +224,7 @@ static void do_destroy(struct server *s, const struct inis_broker_msg *msg)
 	struct request *r = request_new(s, msg);
 
 	if (!r) {
-		no_memory(s, msg);
+		too_busy(s, msg);
 		return;
 	}
 	r->leads = u != NULL;
@@ -248,7 +250,7 @@ static void do_freeze(struct server *s, const struct inis_broker_msg *msg)
 	else if (r)
 		s->driver->ops->thaw(s->driver, u, on_changed, r);
 	else if (u)
-		no_memory(s, msg);
+		too_busy(s, msg);
 }
 
 static void do_stats(struct server *s, const struct inis_broker_msg *msg)

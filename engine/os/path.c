@@ -208,18 +208,31 @@ int inis_remove_tree_at(int dir, const char *name, struct inis_error *err)
 	return remove_entry(dir, name, 0, err);
 }
 
+/* Between file systems that cannot copy to one another. */
+static ssize_t copy_by_hand(int from, int to, off_t at, size_t n)
+{
+	char buf[65536];
+	ssize_t got = pread(from, buf, n < sizeof(buf) ? n : sizeof(buf), at);
+
+	return got <= 0 ? got : pwrite(to, buf, (size_t)got, at);
+}
+
 static int copy_range(int from, int to, off_t at, off_t end, struct inis_error *err)
 {
 	while (at < end) {
+		off_t in = at;
 		off_t out = at;
-		ssize_t n = copy_file_range(from, &at, to, &out, (size_t)(end - at), 0);
+		ssize_t n = copy_file_range(from, &in, to, &out, (size_t)(end - at), 0);
 
+		if (n < 0 && (errno == EXDEV || errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS))
+			n = copy_by_hand(from, to, at, (size_t)(end - at));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return inis_fail_errno(err, "copy file");
 		if (n == 0)
 			return inis_fail(err, INIS_INTERNAL, "file became shorter while being copied");
+		at += n;
 	}
 	return 0;
 }

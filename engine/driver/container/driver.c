@@ -131,8 +131,10 @@ static int prove(struct container *c, struct inis_error *err)
 	}
 	if (pool_count(c, CU_BLANK) > 0)
 		return 0;
-	return inis_fail(err, INIS_UNAVAILABLE, "a first unit could not be started: its agent (%s) did not answer",
-			 c->config.agent);
+	if (c->first_start.code == INIS_OK)
+		inis_fail(&c->first_start, INIS_UNAVAILABLE, "its agent did not answer");
+	return inis_fail(err, INIS_UNAVAILABLE, "a first unit could not be started: %.200s (agent %.80s)",
+			 c->first_start.message, c->config.agent);
 }
 
 static int set_up(struct container *c, struct inis_error *err)

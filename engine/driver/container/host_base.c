@@ -108,7 +108,7 @@ static int make_mask(int dir, struct inis_error *err)
 	if (etc < 0)
 		return -1;
 	if (fsetxattr(etc, "trusted.overlay.opaque", "y", 1, 0) < 0)
-		return inis_fail_errno(err, "hide /usr/local/etc");
+		return inis_fail_errno(err, "the file system of the state directory keeps no trusted attributes");
 	return 0;
 }
 

@@ -100,7 +100,8 @@ struct container {
 	int base_dir; /* templates/host/<base_name> */
 	struct cunit *units;
 	struct want *wants; /* oldest first */
-	struct inis_error last_start; /* why the last unit could not be started */
+	struct inis_error last_start; /* why the last unit could not be started; a create that waits gets it */
+	struct inis_error first_start; /* the same of the first unit, for the supervisor */
 };
 
 static inline struct container *container_of_driver(struct inis_driver *d)

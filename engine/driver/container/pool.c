@@ -10,6 +10,8 @@
 
 #include "driver/container/internal.h"
 
+#define HOSTNAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+
 unsigned pool_count(const struct container *c, enum cunit_state state)
 {
 	unsigned n = 0;
@@ -87,6 +89,8 @@ static int check_spec(const struct inis_broker_create *spec, struct inis_error *
 {
 	if (spec->template_name[0] != '\0' && strcmp(spec->template_name, "host") != 0)
 		return inis_fail(err, INIS_NOT_FOUND, "there is no template of this name");
+	if (strspn(spec->hostname, HOSTNAME_CHARS) != strlen(spec->hostname))
+		return inis_fail(err, INIS_BAD_REQUEST, "a host name has letters, digits, dots and dashes only");
 	if (spec->vcpus > 4096 || spec->mem_mb < 16 || spec->pids_max < 8)
 		return inis_fail(err, INIS_BAD_REQUEST, "limits out of range");
 	return 0;

@@ -74,13 +74,15 @@ static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
 	return inis_write_at(proc, "gid_map", map, err);
 }
 
-/* A detached copy of dir with ids mapped into the unit. */
-static int mapped(int dir, const char *path, uint64_t attrs, int userns, struct inis_error *err)
+/* A detached copy of a directory with ids mapped into the unit; `where` names it for people. */
+static int mapped(int dir, const char *path, const char *where, uint64_t attrs, int userns, struct inis_error *err)
 {
 	cleanup_close int mount = inis_mount_clone(dir, path, false, err);
 
-	if (mount < 0 || inis_mount_attrs(mount, attrs, 0, userns, false, err) < 0)
+	if (mount < 0)
 		return -1;
+	if (inis_mount_attrs(mount, attrs, 0, userns, false, NULL) < 0)
+		return inis_fail_errno(err, "the file system of %s cannot be mounted with mapped ids", where);
 	return take_fd(&mount);
 }
 
@@ -90,8 +92,9 @@ static int mapped(int dir, const char *path, uint64_t attrs, int userns, struct 
  */
 static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
 {
-	cleanup_close int mask = mapped(cu->c->base_dir, "mask", MOUNT_ATTR_RDONLY, userns, err);
-	cleanup_close int host = mask < 0 ? -1 : mapped(AT_FDCWD, "/usr", MOUNT_ATTR_RDONLY, userns, err);
+	cleanup_close int mask =
+		mapped(cu->c->base_dir, "mask", cu->c->config.state_dir, MOUNT_ATTR_RDONLY, userns, err);
+	cleanup_close int host = mask < 0 ? -1 : mapped(AT_FDCWD, "/usr", "/usr", MOUNT_ATTR_RDONLY, userns, err);
 	const int lowers[2] = {mask, host};
 
 	if (host < 0)
@@ -107,7 +110,7 @@ static int make_layers(struct cunit *cu, struct inis_error *err)
 	cunit_loop_label(cu, label);
 	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, cu->c->config.disk_mb, label, cu->userns, err) < 0)
 		return -1;
-	cu->base = mapped(cu->c->base_dir, "root", MOUNT_ATTR_RDONLY, cu->userns, err);
+	cu->base = mapped(cu->c->base_dir, "root", cu->c->config.state_dir, MOUNT_ATTR_RDONLY, cu->userns, err);
 	return cu->base < 0 ? -1 : make_usr(cu, cu->userns, err);
 }
 
@@ -208,12 +211,12 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 	ours = pair[0];
 	theirs = pair[1];
 	overlay_hold();
-	pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, err);
+	pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, NULL);
 	if (pid == 0)
 		become_agent(theirs);
 	overlay_release();
 	if (pid < 0)
-		return -1;
+		return inis_fail_errno(err, "make the namespaces of a unit");
 	cu->u.pid = pid;
 	cu->sock = take_fd(&ours);
 	return 0;

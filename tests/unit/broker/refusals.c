@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,9 @@ static void creates_that_cannot_be_are_refused_and_make_nothing(void **state)
 	assert_int_equal(create_code(&b, &msg), INIS_BAD_REQUEST);
 	create_message(&msg);
 	msg.u.create.disk_mb = 1;
+	assert_int_equal(create_code(&b, &msg), INIS_BAD_REQUEST);
+	create_message(&msg);
+	strcpy(msg.u.create.hostname, "a\n127.0.0.1 b");
 	assert_int_equal(create_code(&b, &msg), INIS_BAD_REQUEST);
 	create_message(&msg);
 	msg.u.create.disk_mb = UINT32_MAX;
@@ -140,13 +144,16 @@ static void a_front_of_another_build_is_told(void **state)
 	bench_free(&b);
 }
 
-static void expect_refusal(const char *agent, const char *word)
+/* The first word that is wrong with the machine must be in what the broker says. */
+static void expect_refusal(const char *agent, const char *state_fs, const char *word)
 {
 	struct bench b;
 	struct inis_broker_started started;
 	int status;
 
 	bench_init(&b, 1);
+	if (state_fs)
+		assert_int_equal(mount("none", b.state_dir, state_fs, 0, "mode=711"), 0);
 	started = bench_try_start(&b, agent, SYSTEM_PATH);
 	assert_int_not_equal(started.code, INIS_OK);
 	if (!strstr(started.message, word))
@@ -155,15 +162,19 @@ static void expect_refusal(const char *agent, const char *word)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 	b.broker = -1;
 	close(b.control);
+	if (state_fs)
+		assert_int_equal(umount2(b.state_dir, MNT_DETACH), 0);
 	bench_free(&b);
 }
 
 static void T11_a_broker_that_cannot_make_units_refuses_to_start_and_says_why(void **state)
 {
 	(void)state;
-	expect_refusal("/nonexistent/inis-agent", "/nonexistent/inis-agent");
+	expect_refusal("/nonexistent/inis-agent", NULL, "/nonexistent/inis-agent");
 	/* Starts, but is no agent. */
-	expect_refusal("/bin/true", "/bin/true");
+	expect_refusal("/bin/true", NULL, "/bin/true");
+	/* A file system that can be no layer. */
+	expect_refusal(AGENT_PROGRAM, "ramfs", "file system of the state directory");
 }
 
 int main(void)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,22 @@ static void a_sparse_copy_has_the_same_bytes_and_the_holes(void **state)
 	assert_true(b.st_blocks * 512 < 1 << 20);
 }
 
+static void a_copy_to_another_file_system_has_the_same_bytes(void **state)
+{
+	struct place *p = *state;
+	cleanup_close int from = openat(p->dir, "from", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cleanup_close int to = memfd_create("to", MFD_CLOEXEC);
+	char a[200000];
+	char b[200000];
+
+	memset(a, 'x', sizeof(a));
+	a[123456] = 'y';
+	assert_int_equal(pwrite(from, a, sizeof(a), 8192), sizeof(a));
+	assert_int_equal(inis_copy_sparse(from, to, NULL), 0);
+	assert_int_equal(pread(to, b, sizeof(b), 8192), sizeof(b));
+	assert_memory_equal(a, b, sizeof(a));
+}
+
 #define placed(test_) cmocka_unit_test_setup_teardown(test_, set_up, tear_down)
 
 int main(void)
@@ -137,6 +154,7 @@ int main(void)
 		placed(a_tree_deeper_than_descriptors_reach_is_removed),
 		placed(removing_a_tree_does_not_follow_links),
 		placed(a_sparse_copy_has_the_same_bytes_and_the_holes),
+		placed(a_copy_to_another_file_system_has_the_same_bytes),
 	};
 
 	return cmocka_run_group_tests_name("os_path", tests, NULL, NULL);
