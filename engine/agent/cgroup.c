@@ -184,7 +184,7 @@ void leaf_release(struct leaf *leaf)
 
 void cgroup_sweep(void)
 {
-	list_each(at, &lingering) {
+	list_each (at, &lingering) {
 		struct remnant *r = container_of(at, struct remnant, node);
 
 		if (remove_leaf(r->number) < 0 && errno == EBUSY)

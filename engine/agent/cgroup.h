@@ -18,7 +18,10 @@ struct leaf {
 	int fd; /* its directory */
 };
 
-#define LEAF_INIT { .fd = -1 }
+#define LEAF_INIT        \
+	{                \
+		.fd = -1 \
+	}
 
 /* Mounts, and proves that a leaf can be made. */
 int cgroup_open(struct inis_error *err);

@@ -51,7 +51,7 @@ void channel_close(struct channel *ch)
 
 struct channel *channel_find(uint32_t id)
 {
-	list_each(at, bucket_of(id)) {
+	list_each (at, bucket_of(id)) {
 		struct channel *ch = container_of(at, struct channel, bucket);
 
 		if (ch->id == id)

@@ -69,10 +69,11 @@ static int set_env(struct strings *env, char *text, struct inis_error *err)
 	return add(env, text, err);
 }
 
-static int build_env(struct command *c, const struct inis_exec *m, const struct guest_user *user, struct inis_error *err)
+static int build_env(struct command *c, const struct inis_exec *m, const struct guest_user *user,
+		     struct inis_error *err)
 {
-	char *base[] = {format("PATH=" BASE_PATH),	format("HOME=%s", user->home), format("USER=" USER_NAME),
-			format("LOGNAME=" USER_NAME),	format("SHELL=%s", user->shell), format("LANG=C.UTF-8"),
+	char *base[] = {format("PATH=" BASE_PATH),    format("HOME=%s", user->home),   format("USER=" USER_NAME),
+			format("LOGNAME=" USER_NAME), format("SHELL=%s", user->shell), format("LANG=C.UTF-8"),
 			format("PWD=%s", c->cwd)};
 	const size_t n_base = sizeof(base) / sizeof(base[0]);
 	int rc = reserve(&c->env, n_base + m->envc, err);

@@ -52,14 +52,14 @@ static unsigned running(void)
 {
 	unsigned n = 0;
 
-	list_each(at, &execs)
+	list_each (at, &execs)
 		n += task_live(&container_of(at, struct exec, node)->task);
 	return n;
 }
 
 static struct exec *find(const char *id)
 {
-	list_each(at, &execs) {
+	list_each (at, &execs) {
 		struct exec *e = container_of(at, struct exec, node);
 
 		if (!e->forgotten && strcmp(e->id, id) == 0)
@@ -364,7 +364,7 @@ int exec_request(uint32_t channel, const void *data, size_t n, struct inis_error
 
 static void forget_unattached(void)
 {
-	list_each(at, &execs) {
+	list_each (at, &execs) {
 		struct exec *e = container_of(at, struct exec, node);
 
 		if (!e->forgotten && e->channel.id == 0)

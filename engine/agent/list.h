@@ -13,9 +13,12 @@ struct list {
 	struct list *next;
 };
 
-#define LIST_INIT(name_) { &(name_), &(name_) }
+#define LIST_INIT(name_)           \
+	{                          \
+		&(name_), &(name_) \
+	}
 
-#define container_of(ptr_, type_, member_) ((type_ *)((char *)(ptr_) - offsetof(type_, member_)))
+#define container_of(ptr_, type_, member_) ((type_ *)((char *)(ptr_)-offsetof(type_, member_)))
 
 static inline void list_init(struct list *l)
 {
@@ -44,7 +47,8 @@ static inline void list_remove(struct list *node)
 }
 
 /* The body may remove and free the node it is at. */
-#define list_each(at_, head_) \
-	for (struct list *at_ = (head_)->next, *next_##at_ = at_->next; at_ != (head_); at_ = next_##at_, next_##at_ = at_->next)
+#define list_each(at_, head_)                                                           \
+	for (struct list *at_ = (head_)->next, *next_##at_ = at_->next; at_ != (head_); \
+	     at_ = next_##at_, next_##at_ = at_->next)
 
 #endif

@@ -45,13 +45,13 @@ static void finish(struct follower *f)
 
 void process_followers_wake(struct process *p)
 {
-	list_each(at, &p->followers)
+	list_each (at, &p->followers)
 		channel_ready(&container_of(at, struct follower, node)->channel);
 }
 
 void process_followers_drop(struct process *p)
 {
-	list_each(at, &p->followers) {
+	list_each (at, &p->followers) {
 		struct follower *f = container_of(at, struct follower, node);
 
 		f->truncated = true;

@@ -30,13 +30,13 @@ static void drop(struct messages *m, struct message *msg)
 
 void messages_free(struct messages *m)
 {
-	list_each(at, &m->list)
+	list_each (at, &m->list)
 		drop(m, container_of(at, struct message, node));
 }
 
 static struct message *find(struct messages *m, uint32_t channel)
 {
-	list_each(at, &m->list) {
+	list_each (at, &m->list) {
 		struct message *msg = container_of(at, struct message, node);
 
 		if (msg->channel == channel)

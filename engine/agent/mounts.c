@@ -9,8 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,10 +24,10 @@
 
 /* Read as empty, written into nothing. */
 static const char *const HIDDEN_FILES[] = {
-	"/proc/kcore", "/proc/kmsg", "/proc/kallsyms", "/proc/keys", "/proc/key-users", "/proc/timer_list",
-	"/proc/timer_stats", "/proc/sched_debug", "/proc/latency_stats", "/proc/config.gz", "/proc/sysrq-trigger",
-	"/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup", "/proc/slabinfo", "/proc/vmallocinfo",
-	"/proc/pagetypeinfo",
+	"/proc/kcore",         "/proc/kmsg",         "/proc/kallsyms",    "/proc/keys",          "/proc/key-users",
+	"/proc/timer_list",    "/proc/timer_stats",  "/proc/sched_debug", "/proc/latency_stats", "/proc/config.gz",
+	"/proc/sysrq-trigger", "/proc/kpagecount",   "/proc/kpageflags",  "/proc/kpagecgroup",   "/proc/slabinfo",
+	"/proc/vmallocinfo",   "/proc/pagetypeinfo",
 };
 static const char *const HIDDEN_DIRECTORIES[] = {"/proc/acpi", "/proc/scsi", "/proc/asound"};
 static const char *const READ_ONLY[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq"};
@@ -86,7 +86,8 @@ static int attach(int mount, const char *target, struct inis_error *err)
 	return inis_mount_attach(mount, AT_FDCWD, target, err);
 }
 
-static int attach_all(const struct given_mount *given, unsigned n, const struct kernel_mounts *m, struct inis_error *err)
+static int attach_all(const struct given_mount *given, unsigned n, const struct kernel_mounts *m,
+		      struct inis_error *err)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (attach(given[i].fd, given[i].target, err) < 0)

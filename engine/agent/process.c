@@ -20,7 +20,7 @@ static uint64_t last_serial;
 
 static struct process *find_in(const struct list *head, struct inis_str name)
 {
-	list_each(at, head) {
+	list_each (at, head) {
 		struct process *p = container_of(at, struct process, node);
 
 		if (inis_str_eq(name, p->name))
@@ -36,13 +36,14 @@ struct process *process_find(struct inis_str name, struct inis_error *err)
 	if (!p)
 		p = find_in(&exited, name);
 	if (!p)
-		inis_fail(err, INIS_NOT_FOUND, "process \"%.*s\" not found", (int)(name.len > 64 ? 64 : name.len), name.s);
+		inis_fail(err, INIS_NOT_FOUND, "process \"%.*s\" not found", (int)(name.len > 64 ? 64 : name.len),
+			  name.s);
 	return p;
 }
 
 static struct process *earliest_after(const struct list *head, uint64_t serial, struct process *best)
 {
-	list_each(at, head) {
+	list_each (at, head) {
 		struct process *p = container_of(at, struct process, node);
 
 		if (p->serial > serial && (!best || p->serial < best->serial))

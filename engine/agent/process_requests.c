@@ -155,7 +155,7 @@ static const struct channel_ops killer_ops = {no_frame, killer_pump, killer_gone
 
 void process_killers_answer(struct process *p)
 {
-	list_each(at, &p->killers) {
+	list_each (at, &p->killers) {
 		struct killer *k = container_of(at, struct killer, node);
 
 		send_info(k->channel.id, p, p->task.killed ? INIS_EXIT_KILLED_NOW : 0);

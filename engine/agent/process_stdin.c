@@ -41,7 +41,7 @@ static void fail_writers(struct process *p)
 	struct inis_error err = INIS_ERROR_INIT;
 
 	closed(p, &err);
-	list_each(at, &p->writers) {
+	list_each (at, &p->writers) {
 		struct writer *w = container_of(at, struct writer, node);
 
 		link_send_error(w->channel.id, &err);

@@ -26,10 +26,10 @@
  * What root inside the guest (sudo, package managers) can ever have. Missing on purpose: SYS_ADMIN, SYS_PTRACE,
  * NET_ADMIN, NET_RAW, MKNOD, SYS_TIME, SYS_MODULE and all that reach beyond the unit.
  */
-#define GUEST_CAPS                                                                                                     \
-	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID) | BIT(CAP_KILL) | BIT(CAP_SETGID) | \
-	 BIT(CAP_SETUID) | BIT(CAP_SETPCAP) | BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_SYS_CHROOT) |      \
-	 BIT(CAP_AUDIT_WRITE))
+#define GUEST_CAPS                                                                                             \
+	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID) | BIT(CAP_KILL) |          \
+	 BIT(CAP_SETGID) | BIT(CAP_SETUID) | BIT(CAP_SETPCAP) | BIT(CAP_SETFCAP) | BIT(CAP_NET_BIND_SERVICE) | \
+	 BIT(CAP_SYS_CHROOT) | BIT(CAP_AUDIT_WRITE))
 
 /*
  * The agent: SYS_ADMIN to load filters into children and to mount cgroup2 again after a restore, the ids for

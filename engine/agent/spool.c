@@ -92,7 +92,7 @@ static struct spool *victim(void)
 {
 	struct spool *largest = NULL;
 
-	list_each(at, &spools) {
+	list_each (at, &spools) {
 		struct spool *s = container_of(at, struct spool, node);
 
 		if (list_empty(&s->segments))
@@ -221,7 +221,7 @@ static ssize_t read_segment(const struct spool *s, const struct segment *seg, ui
 
 size_t spool_read(struct spool *s, uint64_t *offset, void *buf, size_t max)
 {
-	list_each(at, &s->segments) {
+	list_each (at, &s->segments) {
 		struct segment *seg = container_of(at, struct segment, node);
 		ssize_t n;
 

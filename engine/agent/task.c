@@ -129,7 +129,7 @@ void task_kill(struct task *t, uint32_t grace_ms)
 
 bool task_reaped(pid_t pid, int status)
 {
-	list_each(at, &tasks) {
+	list_each (at, &tasks) {
 		struct task *t = container_of(at, struct task, node);
 
 		if (t->pid != pid || t->reaped)

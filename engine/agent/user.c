@@ -159,7 +159,8 @@ static void choose_home(struct guest_user *u)
 {
 	if (is_directory(u->home))
 		return;
-	snprintf(u->home, sizeof(u->home), "%s", is_directory("/home/" USER_NAME) ? "/home/" USER_NAME : AGENT_WORKSPACE);
+	snprintf(u->home, sizeof(u->home), "%s",
+		 is_directory("/home/" USER_NAME) ? "/home/" USER_NAME : AGENT_WORKSPACE);
 }
 
 static void choose_shell(struct guest_user *u)

@@ -26,7 +26,10 @@ struct place {
 	char name[256]; /* "" stands for the workspace itself */
 };
 
-#define PLACE_INIT { .dir = -1 }
+#define PLACE_INIT        \
+	{                 \
+		.dir = -1 \
+	}
 void place_close(struct place *p);
 
 /* Where the workspace is: another directory in tests. */

@@ -53,7 +53,8 @@ static void add_sockets(scmp_filter_ctx ctx)
 					       SCMP_A2_32(SCMP_CMP_EQ, inet_protocols[p])),
 			      "socket inet");
 	}
-	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0_32(SCMP_CMP_EQ, AF_UNIX)), "socket unix");
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0_32(SCMP_CMP_EQ, AF_UNIX)),
+	      "socket unix");
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK),
 			       SCMP_A2_32(SCMP_CMP_EQ, 0)),
 	      "socket netlink route");
@@ -79,12 +80,12 @@ static void add_by_argument(scmp_filter_ctx ctx)
 				       SCMP_A0_32(SCMP_CMP_EQ, PERSONALITIES[i])),
 		      "personality");
 	/* Typing into a terminal on behalf of whoever holds it. */
-	check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, SCMP_A1_32(SCMP_CMP_EQ, TIOCSTI_)), "ioctl");
+	check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, SCMP_A1_32(SCMP_CMP_EQ, TIOCSTI_)),
+	      "ioctl");
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1_32(SCMP_CMP_LT, TIOCSTI_)), "ioctl");
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1_32(SCMP_CMP_GT, TIOCSTI_)), "ioctl");
 	/* clone() shows its flags, clone3() hides them behind a pointer: hence ENOSYS for the latter. */
-	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-			       SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0)),
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0)),
 	      "clone");
 	for (unsigned bit = 0; bit < 32; bit++) {
 		if (NEW_NAMESPACES & (1U << bit))

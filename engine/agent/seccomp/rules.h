@@ -27,10 +27,11 @@ static const char *const ALLOWED[] = {
 	"fstatfs", "fsync", "ftruncate", "futimesat", "getcwd", "getdents", "getdents64", "getxattr", "getxattrat",
 	"lchown", "lgetxattr", "link", "linkat", "listxattr", "listxattrat", "llistxattr", "lremovexattr", "lseek",
 	"lsetxattr", "lstat", "mkdir", "mkdirat", "mknod", "mknodat", "newfstatat", "open", "openat", "openat2",
-	"pread64", "preadv", "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink", "readlinkat",
-	"readv", "removexattr", "removexattrat", "rename", "renameat", "renameat2", "rmdir", "sendfile", "setxattr",
-	"setxattrat", "splice", "stat", "statfs", "statx", "symlink", "symlinkat", "sync", "sync_file_range", "syncfs",
-	"tee", "truncate", "umask", "unlink", "unlinkat", "utime", "utimensat", "utimes", "vmsplice", "write", "writev",
+	"pread64", "preadv", "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink",
+	"readlinkat", "readv", "removexattr", "removexattrat", "rename", "renameat", "renameat2", "rmdir", "sendfile",
+	"setxattr", "setxattrat", "splice", "stat", "statfs", "statx", "symlink", "symlinkat", "sync",
+	"sync_file_range", "syncfs", "tee", "truncate", "umask", "unlink", "unlinkat", "utime", "utimensat", "utimes",
+	"vmsplice", "write", "writev",
 	/* waiting for and watching descriptors */
 	"epoll_create", "epoll_create1", "epoll_ctl", "epoll_ctl_old", "epoll_pwait", "epoll_pwait2", "epoll_wait",
 	"epoll_wait_old", "eventfd", "eventfd2", "inotify_add_watch", "inotify_init", "inotify_init1",
@@ -40,9 +41,9 @@ static const char *const ALLOWED[] = {
 	"io_cancel", "io_destroy", "io_getevents", "io_pgetevents", "io_setup", "io_submit",
 	/* memory */
 	"brk", "cachestat", "get_mempolicy", "madvise", "map_shadow_stack", "mbind", "membarrier", "memfd_create",
-	"migrate_pages", "mincore", "mlock", "mlock2", "mlockall", "mmap", "move_pages", "mprotect",
-	"mremap", "mseal", "msync", "munlock", "munlockall", "munmap", "pkey_alloc", "pkey_free", "pkey_mprotect",
-	"process_madvise", "process_mrelease", "remap_file_pages", "set_mempolicy", "set_mempolicy_home_node",
+	"migrate_pages", "mincore", "mlock", "mlock2", "mlockall", "mmap", "move_pages", "mprotect", "mremap", "mseal",
+	"msync", "munlock", "munlockall", "munmap", "pkey_alloc", "pkey_free", "pkey_mprotect", "process_madvise",
+	"process_mrelease", "remap_file_pages", "set_mempolicy", "set_mempolicy_home_node",
 	/* processes, threads and their waiting */
 	"arch_prctl", "capget", "capset", "execve", "execveat", "exit", "exit_group", "fork", "futex", "futex_requeue",
 	"futex_wait", "futex_waitv", "futex_wake", "get_robust_list", "get_thread_area", "getcpu", "getegid", "geteuid",

@@ -222,17 +222,17 @@ uint32_t client_exec_start(struct client *c, struct inis_exec *m)
 	return channel;
 }
 
-static void take(struct inis_buf *to, const struct inis_frame *f)
+static void take(struct inis_buf *to, uint64_t base, const struct inis_frame *f)
 {
 	struct inis_unpack u;
 
 	inis_unpack_init(&u, f->payload, f->length);
 	/* No gap and no overlap. */
-	assert_int_equal(inis_unpack_u64(&u), to->len);
+	assert_int_equal(inis_unpack_u64(&u), base + to->len);
 	inis_buf_append(to, u.at, u.left);
 }
 
-void client_exec_finish(struct client *c, uint32_t channel, struct outcome *o)
+void client_exec_finish_from(struct client *c, uint32_t channel, uint64_t out, struct outcome *o)
 {
 	struct inis_frame f;
 
@@ -242,9 +242,12 @@ void client_exec_finish(struct client *c, uint32_t channel, struct outcome *o)
 			fail_msg("the connection ended");
 		if (f.channel != channel)
 			continue;
-		if (f.type == INIS_F_OUT || f.type == INIS_F_ERR) {
-			take(f.type == INIS_F_OUT ? &o->out : &o->err, &f);
-			client_ack(c, channel, o->out.len, o->err.len);
+		if (f.type == INIS_F_OUT) {
+			take(&o->out, out, &f);
+			client_ack(c, channel, out + o->out.len, o->err.len);
+		} else if (f.type == INIS_F_ERR) {
+			take(&o->err, 0, &f);
+			client_ack(c, channel, out + o->out.len, o->err.len);
 		} else if (f.type == INIS_F_EXITED) {
 			break;
 		} else if (f.type == INIS_F_ERROR) {
@@ -256,6 +259,11 @@ void client_exec_finish(struct client *c, uint32_t channel, struct outcome *o)
 	}
 	assert_int_equal(inis_exited_unpack(f.payload, f.length, &o->exited), 0);
 	client_release(c, channel);
+}
+
+void client_exec_finish(struct client *c, uint32_t channel, struct outcome *o)
+{
+	client_exec_finish_from(c, channel, 0, o);
 }
 
 void client_run(struct client *c, const char *script, struct outcome *o)

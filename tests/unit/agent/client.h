@@ -29,7 +29,8 @@ uint32_t client_channel(struct client *c);
 void client_send(struct client *c, uint32_t channel, enum inis_frame_type type, uint16_t flags, const void *payload,
 		 size_t n);
 void client_send_buf(struct client *c, uint32_t channel, enum inis_frame_type type, struct inis_buf *b);
-void client_send_stream(struct client *c, uint32_t channel, uint16_t flags, uint64_t offset, const void *data, size_t n);
+void client_send_stream(struct client *c, uint32_t channel, uint16_t flags, uint64_t offset, const void *data,
+			size_t n);
 void client_ack(struct client *c, uint32_t channel, uint64_t out, uint64_t err);
 void client_release(struct client *c, uint32_t channel);
 
@@ -55,6 +56,8 @@ struct inis_exec client_sh(const char *script, struct inis_str argv[3]);
 uint32_t client_exec_start(struct client *c, struct inis_exec *m);
 /* Reads to EXITED, acknowledging, and releases. */
 void client_exec_finish(struct client *c, uint32_t channel, struct outcome *o);
+/* As client_exec_finish, when the first bytes of stdout were read already. */
+void client_exec_finish_from(struct client *c, uint32_t channel, uint64_t out, struct outcome *o);
 /* Both, for a script. */
 void client_run(struct client *c, const char *script, struct outcome *o);
 

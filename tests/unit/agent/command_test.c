@@ -150,9 +150,15 @@ static void user_comes_from_the_guest_s_files(void **state)
 
 static void damaged_files_of_the_guest_do_no_harm(void **state)
 {
-	static const char *const bad[] = {"", "sandbox", "sandbox:", "sandbox:x:", "sandbox:x:-1:0::/h:/s",
-					  "sandbox:x:99999999999999999999:1::/h:/s", "sandbox:x:12a:1::/h:/s",
-					  "sandbox:x::::::", ":::::::\n::\nsandbox:x:70000:1"};
+	static const char *const bad[] = {"",
+					  "sandbox",
+					  "sandbox:",
+					  "sandbox:x:",
+					  "sandbox:x:-1:0::/h:/s",
+					  "sandbox:x:99999999999999999999:1::/h:/s",
+					  "sandbox:x:12a:1::/h:/s",
+					  "sandbox:x::::::",
+					  ":::::::\n::\nsandbox:x:70000:1"};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

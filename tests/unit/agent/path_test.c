@@ -4,16 +4,16 @@
  */
 #include "agent/files/path.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,10 +124,16 @@ static void expect_refused(const char *path, enum inis_code code, const char *te
 
 static void paths_inside_work(void **state)
 {
-	static const char *const file[] = {"file",	      "/workspace/file", "./file", "dir/../file", "//workspace//file",
-					   "/workspace/./file", "rel",	       "dir/./../rel"};
-	static const char *const inner[] = {"dir/inner", "rel-deep", "abs", "abs-dir/inner", "abs-abs",
-					    "/workspace/abs-dir/inner", "dir/../abs-dir/../dir/inner"};
+	static const char *const file[] = {"file",        "/workspace/file",   "./file",
+					   "dir/../file", "//workspace//file", "/workspace/./file",
+					   "rel",         "dir/./../rel"};
+	static const char *const inner[] = {"dir/inner",
+					    "rel-deep",
+					    "abs",
+					    "abs-dir/inner",
+					    "abs-abs",
+					    "/workspace/abs-dir/inner",
+					    "dir/../abs-dir/../dir/inner"};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(file) / sizeof(file[0]); i++)
@@ -138,11 +144,20 @@ static void paths_inside_work(void **state)
 
 static void F7_paths_that_lead_out_are_refused(void **state)
 {
-	static const char *const out[] = {"/etc/passwd",   "../outside/secret", "dir/../../outside/secret",
-					  "up",		   "up-dir/secret",	"etc",
-					  "etc-dir/passwd", "magic",		"dots",
-					  "/",		   "/workspaceX/file",	"/workspace/../outside/secret",
-					  "..",		   "abs-dir/../../outside/secret"};
+	static const char *const out[] = {"/etc/passwd",
+					  "../outside/secret",
+					  "dir/../../outside/secret",
+					  "up",
+					  "up-dir/secret",
+					  "etc",
+					  "etc-dir/passwd",
+					  "magic",
+					  "dots",
+					  "/",
+					  "/workspaceX/file",
+					  "/workspace/../outside/secret",
+					  "..",
+					  "abs-dir/../../outside/secret"};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(out) / sizeof(out[0]); i++)

@@ -5,6 +5,7 @@
 #include "agent/spool.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <fcntl.h>

@@ -32,15 +32,15 @@
 #include "wire/agent_proto.h"
 #include "wire/unit_proto.h"
 
-#define NAMESPACES                                                                                                     \
+#define NAMESPACES \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_NEWNET)
 
-#define must(expr_)                                                                        \
-	({                                                                                     \
-		long rc_ = (long)(expr_);                                                          \
-		if (rc_ < 0)                                                                       \
-			fail_msg("%s: %s (%s)", #expr_, strerror(errno), err.message);                 \
-		rc_;                                                                               \
+#define must(expr_)                                                                    \
+	({                                                                             \
+		long rc_ = (long)(expr_);                                              \
+		if (rc_ < 0)                                                           \
+			fail_msg("%s: %s (%s)", #expr_, strerror(errno), err.message); \
+		rc_;                                                                   \
 	})
 
 bool unit_possible(void)
@@ -107,8 +107,8 @@ static void make_node(const struct unit *u, const char *name, unsigned minor)
 
 static void make_root(struct unit *u)
 {
-	static const char *const dirs[] = {"root", "root/usr", "root/etc", "root/proc", "root/dev", "root/run",
-					   "root/var", "root/home", "dev", "dev/pts", "dev/shm", "dev/mqueue"};
+	static const char *const dirs[] = {"root",     "root/usr",  "root/etc", "root/proc", "root/dev", "root/run",
+					   "root/var", "root/home", "dev",      "dev/pts",   "dev/shm",  "dev/mqueue"};
 	struct inis_error err = INIS_ERROR_INIT;
 
 	snprintf(u->dir, sizeof(u->dir), "/tmp/inis-test-unit-XXXXXX");
@@ -134,8 +134,8 @@ static void make_root(struct unit *u)
 	make_node(u, "random", 8);
 	make_node(u, "urandom", 9);
 	make_node(u, "tty", 0);
-	make_file(u, "root/etc/passwd",
-		  "root:x:0:0:root:/root:/bin/bash\nsandbox:x:999:999::/home/sandbox:/bin/bash\n", 0644);
+	make_file(u, "root/etc/passwd", "root:x:0:0:root:/root:/bin/bash\nsandbox:x:999:999::/home/sandbox:/bin/bash\n",
+		  0644);
 	make_file(u, "root/etc/group", "root:x:0:\nsandbox:x:999:\nextra:x:1500:sandbox\n", 0644);
 }
 
@@ -314,18 +314,28 @@ int unit_connect(const struct unit *u)
 	return sock;
 }
 
-unsigned unit_count(const struct unit *u)
+static unsigned count(const char *before, const char *path, const char *after)
 {
 	char command[160];
 	unsigned n = 0;
 	FILE *p;
 
-	snprintf(command, sizeof(command), "cat $(find %s -name cgroup.procs) | wc -l", u->cgroup);
+	snprintf(command, sizeof(command), "%s %s %s", before, path, after);
 	p = popen(command, "r");
 	assert_non_null(p);
 	assert_int_equal(fscanf(p, "%u", &n), 1);
 	pclose(p);
 	return n;
+}
+
+unsigned unit_count(const struct unit *u)
+{
+	return count("find", u->cgroup, "-name cgroup.procs -exec cat {} + | wc -l");
+}
+
+unsigned unit_leaves(const struct unit *u)
+{
+	return count("find", u->cgroup, "-mindepth 1 -type d | wc -l");
 }
 
 static void remove_cgroup(const char *path)

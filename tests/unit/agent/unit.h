@@ -35,5 +35,7 @@ int unit_connect(const struct unit *u);
 void unit_destroy(struct unit *u);
 /* Processes in the unit, the agent included. */
 unsigned unit_count(const struct unit *u);
+/* Leaf cgroups that are there. */
+unsigned unit_leaves(const struct unit *u);
 
 #endif
