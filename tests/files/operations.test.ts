@@ -137,7 +137,7 @@ test("mkdir_makes_parents_and_an_existing_directory_is_a_success", async () => {
   for (let i = 0; i < 2; i++) assert.equal((await mkdir("deep/er/est")).status, 200);
   assert.equal(await t.session.output("stat -c '%a %u' deep/er/est"), "755 999\n");
   await t.session.write("occupied", "x");
-  assert.deepEqual([(await mkdir("occupied")).status, (await mkdir("occupied/x")).status], [404, 404]);
+  assert.deepEqual([(await mkdir("occupied")).status, (await mkdir("occupied/x")).status], [409, 404]);
   assert.equal((await mkdir("/workspace")).status, 200);
 });
 
@@ -151,7 +151,8 @@ test("remove_takes_files_empty_directories_and_trees_only_when_told", async () =
   await t.session.output("mkdir -p tree/a/b/c && touch tree/a/b/f && ln -s /etc tree/etc");
   assert.equal((await remove("tree", true)).status, 204);
   assert.equal(await t.session.output("ls -d tree 2>/dev/null; test -e /etc/passwd && echo kept"), "kept\n");
-  for (const path of ["/workspace", "/workspace/", ".", "tree/.."])
+  await mkdir("there");
+  for (const path of ["/workspace", "/workspace/", ".", "there/.."])
     for (const recursive of [true, false]) assert.equal((await remove(path, recursive)).status, 400, path);
 });
 
