@@ -229,7 +229,10 @@ test("output that nobody reads makes the server wait", async () => {
   const { socket } = server.peer;
   const piece = serverFrame(2, data(Buffer.alloc(1 << 20, "y")));
   for (let i = 0; i < 64; i++) socket.write(piece);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  for (let before = -1; socket.writableLength !== before; ) {
+    before = socket.writableLength;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
   assert.ok(socket.writableLength > 16 << 20, "most of it is still here");
   server.peer.exit(0);
   let total = 0;
