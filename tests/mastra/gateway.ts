@@ -127,6 +127,69 @@ describe(`connections that break (${coreName})`, () => {
   });
 });
 
+describe(`answers that do not mean gone (${coreName})`, () => {
+  const json = { "content-type": "application/json" };
+  const error = (code: string) => JSON.stringify({ error: "told by the test", code });
+  for (const [title, canned, code] of [
+    ["429", { status: 429, headers: { ...json, "retry-after": "7" }, body: error("rate_limited") }, "rate_limited"],
+    ["500", { status: 500, headers: json, body: error("internal") }, "internal"],
+    ["503", { status: 503, headers: json, body: error("session_unavailable") }, "session_unavailable"],
+    ["401", { status: 401, headers: json, body: error("unauthenticated") }, "unauthenticated"],
+    [
+      "a proxy's own 404",
+      { status: 404, headers: { "content-type": "text/html" }, body: "<h1>not here</h1>" },
+      "error",
+    ],
+    ["a 404 that the session denies", { status: 404, headers: json, body: error("not_found") }, "not_found"],
+  ] as const) {
+    test(`L3_22300_the_session_is_kept: ${title}`, async () => {
+      const gateway = await Gateway.open();
+      const sandbox = new InisSandbox({ client: gateway.client() });
+      try {
+        await sandbox.executeCommand("echo kept > file");
+        const { sessionId } = sandbox.session;
+        gateway.answer(/\/(exec|processes)/, canned);
+        for (const attempt of [() => sandbox.executeCommand("true"), () => sandbox.processes.spawn("true")]) {
+          await assert.rejects(attempt, (failure: Error & { details: Record<string, unknown> }) => {
+            const { inisCode, status } = failure.details;
+            assert.deepEqual([inisCode, status], [code, canned.status]);
+            if (canned.status === 429)
+              assert.deepEqual([failure.details.retryable, failure.details.retryAfter], [true, 7]);
+            return true;
+          });
+        }
+        gateway.answer(/./, undefined);
+        assert.equal((await sandbox.executeCommand("cat file")).stdout, "kept\n");
+        assert.equal(sandbox.session.sessionId, sessionId);
+        const creates = gateway.requests.filter(({ method, path }) => method === "POST" && path === "/v1/sessions");
+        assert.equal(creates.length, 1);
+      } finally {
+        await sandbox._destroy();
+        await gateway.close();
+      }
+    });
+  }
+
+  test("a_server_that_cannot_pause_leaves_the_session_running", async () => {
+    const gateway = await Gateway.open();
+    const sandbox = new InisSandbox({ client: gateway.client() });
+    try {
+      await sandbox.executeCommand("echo kept > /tmp/file");
+      gateway.answer(/\/pause/, { status: 501, headers: json, body: error("not_implemented") });
+      await sandbox._stop();
+      assert.equal(sandbox.status, "stopped");
+      gateway.answer(/\/pause/, { status: 503, headers: json, body: error("archive_unavailable") });
+      assert.equal((await sandbox.executeCommand("cat /tmp/file")).stdout, "kept\n");
+      await assert.rejects(sandbox._stop(), { code: "archive_unavailable" });
+      assert.equal(sandbox.status, "error");
+      assert.equal((await sandbox.executeCommand("cat /tmp/file")).stdout, "kept\n");
+    } finally {
+      await sandbox._destroy();
+      await gateway.close();
+    }
+  });
+});
+
 async function cutUntilExit(gateway: Gateway, handle: { exitCode: number | undefined; wait(): Promise<unknown> }) {
   const over = handle.wait();
   let cuts = 0;

@@ -14,7 +14,7 @@ const MEBIBYTE = 1024 * 1024;
 
 describe(`memory (${coreName})`, () => {
   for (const [mode, title, megabytes, kept] of [
-    ["foreground", "24346_foreground_output_beyond_the_heap_is_a_result", scaled(600, 200), 64 * MEBIBYTE],
+    ["foreground", "24346_foreground_output_beyond_the_heap_is_a_result", scaled(600, 100), 64 * MEBIBYTE],
     ["background", "16573_background_output_is_kept_within_its_limit", 100, MEBIBYTE],
   ] as const) {
     test(title, async () => {

@@ -18,6 +18,12 @@ export interface GatewayOptions {
   plain?: boolean;
 }
 
+export interface CannedAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body: string;
+}
+
 export class Gateway {
   readonly requests: SeenRequest[] = [];
   readonly #options: GatewayOptions;
@@ -25,6 +31,7 @@ export class Gateway {
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<ServerResponse>();
   #stalled = false;
+  #canned: (CannedAnswer & { path: RegExp }) | undefined;
 
   private constructor(options: GatewayOptions) {
     this.#options = options;
@@ -45,6 +52,11 @@ export class Gateway {
   client(): Client {
     const { port } = this.#http.address() as AddressInfo;
     return new Client({ baseUrl: `http://127.0.0.1:${port}`, token: server().token });
+  }
+
+  /** From now on requests whose path matches get this answer instead of the server's; undefined ends that. */
+  answer(path: RegExp, canned: CannedAnswer | undefined): void {
+    this.#canned = canned && { path, ...canned };
   }
 
   /** From now on requests are accepted and not answered. */
@@ -73,6 +85,12 @@ export class Gateway {
     const seen: SeenRequest = { method, path, body: "" };
     this.requests.push(seen);
     if (this.#stalled) return;
+    if (this.#canned?.path.test(path)) {
+      const { status, headers: more, body } = this.#canned;
+      incoming.resume();
+      outgoing.writeHead(status, more).end(body);
+      return;
+    }
     const upstream = request(new URL(path, server().baseUrl), { method, headers, agent: false }, (answer) => {
       if (this.#options.plain && path === "/v1/healthz") return void this.#sendPlainHealth(answer, outgoing);
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
