@@ -64,7 +64,7 @@ static const struct dirent64 *next_entry(struct lister *l, int *failed)
 			l->at = 0;
 			l->len = (size_t)n;
 		}
-		d = (const struct dirent64 *)(l->dents + l->at);
+		d = (const void *)(l->dents + l->at);
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
 			return d;
 		l->at += d->d_reclen;

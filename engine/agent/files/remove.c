@@ -145,7 +145,7 @@ static int step(struct remover *r, bool *done)
 		if (n == 0)
 			return leave(r, done);
 	}
-	d = (const struct dirent64 *)(r->dents + r->at);
+	d = (const void *)(r->dents + r->at);
 	r->at += d->d_reclen;
 	if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 		return 0;
