@@ -38,17 +38,18 @@ export async function unitTests(preset, log) {
 
 function cases(xml) {
   const results = [];
-  for (const [, program, status, body] of xml.matchAll(
-    /<testcase name="([^"]+)"[^>]*status="([^"]+)"[^>]*>(.*?)<\/testcase>/gs,
-  )) {
+  const programs = /<testcase name="([^"]+)"[^>]*status="([^"]+)"[^>]*>(.*?)<\/testcase>/gs;
+  for (const [, program, status, text] of xml.matchAll(programs)) {
+    const output = decoded(text);
     const found = new Map();
-    for (const [, mark, name] of body.matchAll(/^.*\[ +(OK|FAILED|SKIPPED) +\] ([A-Za-z_]\w*)/gm)) {
+    for (const [, mark, name] of output.matchAll(/\[ +(OK|FAILED|SKIPPED) +\] ([A-Za-z_]\w*)/g)) {
       const outcome = { OK: "passed", FAILED: "failed", SKIPPED: "skipped" }[mark];
-      if (!found.has(name))
-        found.set(name, { name: `${program}: ${name}`, outcome, error: outcome === "failed" ? end(body) : undefined });
+      const error =
+        outcome === "failed" ? end(output.split(`[ RUN      ] ${name}\n`)[1]?.split("[ RUN ")[0]) : undefined;
+      if (!found.has(name)) found.set(name, { name: `${program}: ${name}`, outcome, error });
     }
     const own = [...found.values()];
-    if (status === "fail" && !failed(own)) own.push({ name: program, outcome: "failed", error: end(body) });
+    if (status === "fail" && !failed(own)) own.push({ name: program, outcome: "failed", error: end(output) });
     if (own.length === 0) own.push({ name: program, outcome: "failed", error: "the program reported no case" });
     results.push(...own);
   }
@@ -56,13 +57,8 @@ function cases(xml) {
 }
 
 const entities = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
-const end = (body) =>
-  body
-    .replaceAll(/&(lt|gt|amp|quot|apos);/g, (_, name) => entities[name])
-    .trimEnd()
-    .split("\n")
-    .slice(-30)
-    .join("\n");
+const decoded = (text) => text.replaceAll(/&(lt|gt|amp|quot|apos);/g, (_, name) => entities[name]);
+const end = (text = "") => text.trimEnd().split("\n").slice(-30).join("\n");
 
 /** Every fuzzer from its corpus for some seconds; what it finds is kept in build/fuzz/findings/. */
 export async function fuzzers(log, seconds) {
