@@ -32,7 +32,10 @@
 #error "child_clone() is written for x86-64"
 #endif
 
-__attribute__((noreturn)) static void stop(struct child *c, enum child_step step, int error)
+/* Instrumentation would take the small stack for a broken one. */
+#define ON_CHILD_STACK __attribute__((no_sanitize("address")))
+
+ON_CHILD_STACK __attribute__((noreturn)) static void stop(struct child *c, enum child_step step, int error)
 {
 	c->step = step;
 	c->error = error;
@@ -40,13 +43,13 @@ __attribute__((noreturn)) static void stop(struct child *c, enum child_step step
 	_exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
 }
 
-static void must(struct child *c, long rc)
+ON_CHILD_STACK static void must(struct child *c, long rc)
 {
 	if (rc < 0)
 		stop(c, CHILD_SETUP, errno);
 }
 
-static void raise_oom_score(struct child *c)
+ON_CHILD_STACK static void raise_oom_score(struct child *c)
 {
 	int fd = openat(agent.proc, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -55,7 +58,7 @@ static void raise_oom_score(struct child *c)
 }
 
 /* Plain system calls: the library's versions would tell the threads of a process that is not this one. */
-static void become_user(struct child *c)
+ON_CHILD_STACK static void become_user(struct child *c)
 {
 	must(c, syscall(SYS_setgroups, c->n_groups, c->groups));
 	must(c, syscall(SYS_setresgid, c->gid, c->gid, c->gid));
@@ -63,7 +66,7 @@ static void become_user(struct child *c)
 }
 
 /* The search of a shell: a candidate that may not be run is passed over, and remembered. */
-static int try_paths(const struct child *c)
+ON_CHILD_STACK static int try_paths(const struct child *c)
 {
 	int result = ENOENT;
 
@@ -77,7 +80,7 @@ static int try_paths(const struct child *c)
 	return result;
 }
 
-__attribute__((used, noreturn)) static void child_run(struct child *c)
+ON_CHILD_STACK __attribute__((used, noreturn)) static void child_run(struct child *c)
 {
 	sigset_t none;
 

@@ -181,13 +181,17 @@ static void make_cgroups(struct unit *u)
 __attribute__((noreturn)) static void become_agent(int go, int sock)
 {
 	const char *const argv[] = {"inis-agent", NULL};
+	/* For instrumented builds: small enough for the unit's memory, and reports where the test finds them. */
+	const char *const env[] = {
+		"ASAN_OPTIONS=quarantine_size_mb=2:malloc_context_size=6:detect_leaks=0:log_path=/tmp/asan",
+		"UBSAN_OPTIONS=print_stacktrace=1:log_path=/tmp/asan", NULL};
 	char byte;
 
 	if (read(go, &byte, 1) != 1 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		_exit(97);
 	if (dup2(sock, INIS_UNIT_FD) < 0)
 		_exit(98);
-	execv(TEST_AGENT, (char *const *)argv);
+	execve(TEST_AGENT, (char *const *)argv, (char *const *)env);
 	_exit(99);
 }
 
@@ -352,8 +356,11 @@ static void remove_cgroup(const char *path)
 
 void unit_destroy(struct unit *u)
 {
-	char command[96];
+	char command[128];
 
+	snprintf(command, sizeof(command), "cat %s/root/tmp/asan* 2>/dev/null", u->dir);
+	/* A report of a sanitizer is a failure. */
+	assert_int_not_equal(system(command), 0);
 	put_in(u->cgroup, "cgroup.kill", "1");
 	assert_int_equal(waitpid(u->pid, NULL, 0), u->pid);
 	close(u->pidfd);
