@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build_packages=(
-  ca-certificates cmake gcc libc6-dev make ninja-build pkg-config python3
+  ca-certificates cmake e2fsprogs gcc libc6-dev make ninja-build pkg-config python3
   libcmocka-dev libcurl4-openssl-dev libjansson-dev libseccomp-dev libsqlite3-dev libssl-dev libuv1-dev
   node-llhttp sudo
 )
