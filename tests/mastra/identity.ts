@@ -68,6 +68,16 @@ describe(`identity (${coreName})`, () => {
     await session.destroy();
   });
 
+  test("a_process_outlives_the_attached_sandbox_that_started_it", async () => {
+    const session = await client().sessions.create();
+    const sandbox = makeSandbox({ session });
+    const handle = await sandbox.processes.spawn("sleep 600");
+    await sandbox._destroy();
+    await assert.rejects(handle.wait(), { code: "NOT_READY" });
+    assert.equal((await session.getProcess(handle.pid)).state, "running");
+    await session.destroy();
+  });
+
   test("attaching_a_session_object_needs_no_key", async () => {
     const session = await client().sessions.create();
     const sandbox = new InisSandbox({ session });

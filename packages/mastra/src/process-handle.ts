@@ -231,6 +231,11 @@ export class InisProcessHandle extends ProcessHandle {
     }
   }
 
+  #limitText(): string {
+    const { timeoutMs } = this.#process;
+    return timeoutMs === undefined ? "" : ` after ${timeoutMs} ms`;
+  }
+
   #expire(): void {
     this.#timedOutHere = true;
     this.kill().catch((error) => this.#process.warn(`process ${this.pid} could not be killed at its timeout`, error));
@@ -242,7 +247,7 @@ export class InisProcessHandle extends ProcessHandle {
     const timedOut = info?.timedOut ?? this.#timedOutHere;
     const killed =
       info === undefined || timedOut || this.#killedHere || info.killed === true || info.signal !== undefined;
-    if (timedOut) this.#deliver("stderr", `\nProcess timed out after ${this.#process.timeoutMs ?? "its limit of"} ms`);
+    if (timedOut) this.#deliver("stderr", `\nProcess timed out${this.#limitText()}`);
     if (info?.oom) this.#deliver("stderr", OUT_OF_MEMORY);
     if (!info) this.#deliver("stderr", GONE);
     const exitCode = timedOut ? TIMED_OUT_EXIT_CODE : (info?.exitCode ?? UNKNOWN_EXIT_CODE);
