@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile guests: links that flip while the file API walks over them, and disks that run full.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { parallel } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
+import { Server } from "../support/server.js";
 import { sh, TestSession } from "../support/session.js";
 import { suite } from "../support/suite.js";
 
@@ -36,10 +37,13 @@ test("F7_a_flipping_link_never_lets_a_write_or_read_escape", async () => {
 });
 
 test("T10_a_full_disk_fails_that_write_and_nothing_else", async () => {
-  const session = await TestSession.create(t.client);
-  assert.equal((await session.get()).disk, "hard", "this test needs an enforced limit");
+  const server = await Server.start({ disk_mb: 256 });
+  after(() => server.stop());
+  const session = await TestSession.create(server.client());
+  const { disk, disk_mb } = await session.get();
+  assert.deepEqual([disk, disk_mb], ["hard", 256], "the limit is the kernel's");
   await session.write("/workspace/kept", "kept");
-  const filled = await session.exec(sh("head -c 64G /dev/zero >/workspace/fill"), { timeout_ms: 600_000 });
+  const filled = await session.exec(sh("head -c 1G /dev/zero >/workspace/fill"), { timeout_ms: 600_000 });
   assert.notEqual(filled.exit_code, 0);
   assert.match(filled.stderr, /No space left|quota/i);
   const calls = [
@@ -56,6 +60,6 @@ test("T10_a_full_disk_fails_that_write_and_nothing_else", async () => {
   assert.equal(await session.output("cat kept; echo; echo alive"), "kept\nalive\n");
   await session.output("rm fill");
   await session.write("/workspace/new", "x".repeat(4_000_000));
-  assert.equal(await t.session.output("echo others live"), "others live\n");
-  await session.destroy();
+  const other = await TestSession.create(server.client());
+  assert.equal(await other.output("echo others live"), "others live\n");
 });

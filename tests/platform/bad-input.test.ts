@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every field of every request, wrong in every way that its schema knows: 400 naming the field, and nothing was done.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { deref, type JsonObject, type Operation, operations, type Schema } from "../support/contract.js";
 import { role } from "../support/footprint.js";
 import type { Reply } from "../support/http.js";
 import { suite } from "../support/suite.js";
 import { wrongTexts, wrongValues } from "../support/wrong.js";
 
-const t = suite();
 let front: number;
-let before_: string;
+
+const t = suite({}, async () => {
+  await t.session.write("resident", "x");
+  await t.session.start("resident", ["sleep", "3600"]);
+  front = role(t.server, "front");
+});
 
 /** A good body for each operation that takes JSON. */
 const GOOD: Record<string, JsonObject> = {
@@ -45,15 +49,14 @@ async function world(): Promise<string> {
   return JSON.stringify({ sessions, processes, files: await t.session.list("/workspace") });
 }
 
-before(async () => {
-  await t.session.write("resident", "x");
-  await t.session.start("resident", ["sleep", "3600"]);
-  front = role(t.server, "front");
-  before_ = await world();
-});
-after(() => {
-  assert.equal(role(t.server, "front"), front, "the front never had to be started again");
-});
+/** A test after which everything must be as it was before. */
+function testWithoutEffect(name: string, body: () => Promise<void>): void {
+  test(name, async () => {
+    const before = await world();
+    await body();
+    assert.equal(await world(), before, "nothing was made or changed");
+  });
+}
 
 function assertNames(reply: Reply, field: string, what: string): void {
   assert.equal(reply.status, 400, `${what}: ${reply.status} ${reply.body}`);
@@ -80,7 +83,7 @@ for (const operation of withBody) {
   const good = GOOD[operation.operationId]!;
 
   for (const [field, rule] of Object.entries(schema.properties)) {
-    test(`${operation.operationId}: a wrong ${field} is 400 naming it`, async () => {
+    testWithoutEffect(`${operation.operationId}: a wrong ${field} is 400 naming it`, async () => {
       const planned = deref(rule)["x-inis-status"] === "planned";
       for (const wrong of wrongValues(rule)) {
         const reply = await sendText(operation, replaced(good, field, wrong.text));
@@ -89,20 +92,18 @@ for (const operation of withBody) {
         if (wrong.unreadable && reply.status === 400) continue;
         assertNames(reply, field, what);
       }
-      assert.equal(await world(), before_, "nothing was made");
     });
   }
 
   for (const field of schema.required ?? []) {
-    test(`${operation.operationId}: a missing ${field} is 400 naming it`, async () => {
+    testWithoutEffect(`${operation.operationId}: a missing ${field} is 400 naming it`, async () => {
       const { [field]: _, ...rest } = good;
       for (const body of [rest, { ...rest, [field]: null }])
         assertNames(await sendText(operation, JSON.stringify(body)), field, `without ${field}`);
-      assert.equal(await world(), before_, "nothing was made");
     });
   }
 
-  test(`${operation.operationId}: a body that is not one JSON object is 400`, async () => {
+  testWithoutEffect(`${operation.operationId}: a body that is not one JSON object is 400`, async () => {
     const text = JSON.stringify(good);
     const bodies: Record<string, string | Buffer> = {
       array: "[]",
@@ -127,14 +128,13 @@ for (const operation of withBody) {
       const reply = await sendText(operation, body);
       assert.deepEqual([reply.status, reply.json.code], [400, "bad_request"], name);
     }
-    assert.equal(await world(), before_, "nothing was made");
   });
 }
 
 for (const operation of built) {
   for (const parameter of operation.parameters.filter(({ in: place }) => place === "query")) {
     const { name, required } = parameter;
-    test(`${operation.operationId}: a wrong query parameter ${name} is 400 naming it`, async () => {
+    testWithoutEffect(`${operation.operationId}: a wrong query parameter ${name} is 400 naming it`, async () => {
       const good = GOOD_QUERY[operation.operationId] ?? {};
       const json = GOOD[operation.operationId];
       const body = json ? JSON.stringify(json) : operation.rawBody ? "x" : undefined;
@@ -149,12 +149,11 @@ for (const operation of built) {
         const { [name]: _, ...rest } = good;
         assertNames(await send(rest), name, `without ${name}`);
       }
-      assert.equal(await world(), before_, "nothing was done");
     });
   }
 }
 
-test("query_strings_that_do_not_decode_are_400", async () => {
+testWithoutEffect("query_strings_that_do_not_decode_are_400", async () => {
   for (const query of [
     "path=%zz&op=list",
     "path=%ff%fe&op=list",
@@ -167,14 +166,14 @@ test("query_strings_that_do_not_decode_are_400", async () => {
   }
 });
 
-test("path_segments_that_do_not_decode_are_refused", async () => {
+testWithoutEffect("path_segments_that_do_not_decode_are_refused", async () => {
   for (const segment of ["%zz", "%ff", "%00", "a%2fb", "%2e%2e"]) {
     const reply = await t.session.send("GET", `/processes/${segment}`);
     assert([400, 404].includes(reply.status), `${segment}: ${reply.status}`);
   }
 });
 
-test("members_that_are_planned_are_refused_when_they_ask_for_something", async () => {
+testWithoutEffect("members_that_are_planned_are_refused_when_they_ask_for_something", async () => {
   const asks: JsonObject[] = [
     { volume_id: "vol_x" },
     { connectors: ["a"] },
@@ -200,23 +199,24 @@ test("members_that_are_planned_are_refused_when_they_ask_for_something", async (
     const reply = await t.session.send("GET", "/files", { query: { path: ".", op, pattern: "x" } });
     assert.equal(reply.status, 501, op);
   }
-  assert.equal(await world(), before_);
   const asNothing = { connectors: [], connections: [], events: false };
   const reply = await t.client.send("POST", "/v1/sessions", { json: asNothing });
   assert(reply.status < 300, `${reply.status} ${reply.body}`);
   await t.client.expect(204, "DELETE", `/v1/sessions/${reply.json.session_id}`);
 });
 
-test("an_unknown_template_is_404_and_makes_nothing", async () => {
+testWithoutEffect("an_unknown_template_is_404_and_makes_nothing", async () => {
   const reply = await t.client.send("POST", "/v1/sessions", { json: { template: "no-such-template" } });
   assert.deepEqual([reply.status, reply.json.code], [404, "not_found"]);
-  assert.equal(await world(), before_);
 });
 
-test("a_body_over_64_MiB_is_payload_too_large", async () => {
+testWithoutEffect("a_body_over_64_MiB_is_payload_too_large", async () => {
   const body = Buffer.alloc(64 * 1024 * 1024 + 1, " ");
   const reply = await t.client.send("POST", "/v1/sessions", { body }).catch((error: Error) => error);
   if (reply instanceof Error) assert.match(reply.message, /EPIPE|ECONNRESET|socket hang up/);
   else assert.deepEqual([reply.status, reply.json.code], [400, "payload_too_large"]);
-  assert.equal(await world(), before_);
+});
+
+test("none_of_it_made_the_front_start_again", () => {
+  assert.equal(role(t.server, "front"), front);
 });

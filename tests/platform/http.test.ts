@@ -209,24 +209,6 @@ test("expect_100_continue_is_answered", async () => {
   assert.equal((await t.session.read("continued")).toString(), "abc");
 });
 
-test("half_open_connections_do_not_stop_others_and_slow_heads_are_timed_out", async () => {
-  const slow = await parallel(30, 30, () => Wire.open(t.server));
-  for (const [i, wire] of slow.entries()) wire.send(head(t.server, "GET", "/v1/healthz").slice(0, i));
-  const drip = setInterval(() => {
-    for (const wire of slow.filter(({ closed }) => !closed)) wire.send("x");
-  }, 1000);
-  for (let i = 0; i < 20; i++) assert.equal(await t.session.output(`echo ${i}`), `${i}\n`);
-  await Promise.all(slow.map((wire) => wire.untilClosed()));
-  clearInterval(drip);
-});
-
-test("a_body_that_stops_coming_is_given_up", async () => {
-  const wire = await Wire.open(t.server);
-  wire.send(`${head(t.server, "POST", "/v1/sessions", "Content-Length: 100")}{"name":`);
-  await wire.untilClosed();
-  await t.client.expect(200, "GET", "/v1/healthz");
-});
-
 test("many_connections_that_do_nothing_are_survived", async () => {
   const idle = await parallel(50, 300, () => Wire.open(t.server).catch(() => undefined));
   assert.equal(await t.session.output("echo served"), "served\n");

@@ -2,9 +2,10 @@
 // A real server for the tests of one file: its own state directory, port and key; stops exactly what it started.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { JsonObject } from "./contract.js";
 import { eventually, PATIENCE_MS } from "./helpers.js";
 import { RawClient } from "./http.js";
 import { binDir } from "./paths.js";
@@ -22,14 +23,20 @@ export class Server {
   readonly keyFile = join(this.stateDir, "key");
   readonly logFile = join(this.stateDir, "server.log");
   private readonly clients: RawClient[] = [];
+  private readonly args: string[] = [];
   private child?: ChildProcess;
   private engine?: EngineFile;
 
-  private constructor(private readonly args: string[]) {}
+  private constructor(config?: JsonObject) {
+    if (!config) return;
+    const file = join(this.stateDir, "config.json");
+    writeFileSync(file, JSON.stringify(config));
+    this.args = ["--config", file];
+  }
 
-  /** Starts a server; `args` are added to `inisd serve`. */
-  static async start(...args: string[]): Promise<Server> {
-    const server = new Server(args);
+  /** Starts a server, with this configuration file if any. */
+  static async start(config?: JsonObject): Promise<Server> {
+    const server = new Server(config);
     await server.launch();
     return server;
   }

@@ -12,8 +12,11 @@ export interface Suite {
   readonly session: TestSession;
 }
 
-/** To be called at the top of a test file. `create` is the body that the shared session is made from. */
-export function suite(create: JsonObject = {}): Suite {
+/**
+ * To be called at the top of a test file. `create` is the body that the shared session is made from; `prepare` runs
+ * before the first test (hooks of one file are not run one after another, so it cannot be one of its own).
+ */
+export function suite(create: JsonObject = {}, prepare: () => Promise<void> = async () => {}): Suite {
   let server: Server | undefined;
   let client: RawClient;
   let session: TestSession;
@@ -21,6 +24,7 @@ export function suite(create: JsonObject = {}): Suite {
     server = await Server.start();
     client = server.client();
     session = await TestSession.create(client, create);
+    await prepare();
   });
   after(() => server?.stop());
   return {
