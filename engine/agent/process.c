@@ -128,7 +128,7 @@ static int check_name(const struct inis_exec *m, char name[static INIS_PROC_NAME
 	if (find_in(&running, m->id))
 		return inis_fail(err, INIS_CONFLICT, "process \"%s\" is already running", name);
 	if (n_running >= AGENT_PROCS_RUNNING_MAX)
-		return inis_fail(err, INIS_UNAVAILABLE, "too many processes in this session: at most %d may run",
+		return inis_fail(err, INIS_CONFLICT, "too many processes in this session: at most %d may run",
 				 AGENT_PROCS_RUNNING_MAX);
 	return 0;
 }

@@ -17,7 +17,7 @@ json_t *encode_base64(const uint8_t *data, size_t n)
 	inis_base64_encode(&text, data, n);
 	if (inis_buf_failed(&text))
 		return NULL;
-	return json_stringn_nocheck((const char *)text.data, text.len);
+	return json_stringn_nocheck(text.len ? (const char *)text.data : "", text.len);
 }
 
 void encode_stream(struct object *o, const char *name, const char *encoding_name, const uint8_t *data, size_t n)

@@ -69,6 +69,12 @@ static void nothing_is_an_empty_text(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "stdout")), "");
 	assert_null(json_object_get(o, "stdout_encoding"));
 	json_decref(o);
+	o = encode_base64(NULL, 0);
+	assert_string_equal(json_string_value(o), "");
+	json_decref(o);
+	o = encode_lossy(NULL, 0);
+	assert_string_equal(json_string_value(o), "");
+	json_decref(o);
 }
 
 static void lossy_text_replaces_each_bad_piece_once(void **state)
