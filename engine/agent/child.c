@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -89,6 +90,8 @@ ON_CHILD_STACK __attribute__((used, noreturn)) static void child_run(struct chil
 	must(c, setrlimit(RLIMIT_NOFILE, &agent.nofile));
 	for (int fd = 0; fd < 3; fd++)
 		must(c, dup2(c->stdio[fd], fd));
+	if (c->terminal)
+		must(c, ioctl(0, TIOCSCTTY, 0));
 	must(c, syscall(SYS_close_range, 3, ~0U, 0));
 	umask(022);
 	/* Before the uid: loading it takes rights. */

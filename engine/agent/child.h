@@ -5,6 +5,7 @@
 #ifndef INIS_AGENT_CHILD_H
 #define INIS_AGENT_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 enum child_step { CHILD_SETUP = 1, CHILD_CWD, CHILD_EXEC };
@@ -15,6 +16,7 @@ struct child {
 	char *const *paths;
 	const char *cwd;
 	int stdio[3];
+	bool terminal; /* stdio[0] becomes the controlling terminal */
 	uid_t uid;
 	gid_t gid;
 	unsigned n_groups;

@@ -3,12 +3,16 @@
  * exec.c - commands that belong to a client.
  *
  * An exec is attached (its channel is open), or waits for a client to come back, or is forgotten (nobody will ask
- * for it again: its output is dropped and it is freed at its end).
+ * for it again: its output is dropped and it is freed at its end). One on a terminal has its output and its input
+ * on that; what it has in place of stderr is a stream that is over.
  */
 #include "agent/exec.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/channel.h"
@@ -18,6 +22,7 @@
 #include "agent/outpipe.h"
 #include "agent/request.h"
 #include "agent/task.h"
+#include "agent/terminal.h"
 #include "base/cleanup.h"
 
 struct exec;
@@ -41,6 +46,7 @@ struct exec {
 	struct stream err;
 	struct inpipe stdin_pipe;
 	struct input input;
+	struct terminal terminal;
 	bool forgotten;
 	bool exited_sent;
 };
@@ -74,6 +80,7 @@ static void exec_free(struct exec *e)
 	outpipe_abandon(&e->out.pipe);
 	outpipe_abandon(&e->err.pipe);
 	inpipe_close(&e->stdin_pipe);
+	terminal_close(&e->terminal);
 	outbuf_free(&e->out.buf);
 	outbuf_free(&e->err.buf);
 	inis_buf_free(&e->input.pending);
@@ -244,6 +251,43 @@ static int on_cancel(struct exec *e, const struct inis_frame *f, struct inis_err
 	return 0;
 }
 
+static bool on_terminal(const struct exec *e)
+{
+	return e->terminal.master >= 0;
+}
+
+static int on_resize(struct exec *e, const struct inis_frame *f, struct inis_error *err)
+{
+	struct inis_unpack u;
+	uint16_t rows, cols;
+
+	inis_unpack_init(&u, f->payload, f->length);
+	rows = inis_unpack_u16(&u);
+	cols = inis_unpack_u16(&u);
+	if (!inis_unpack_ok(&u) || !on_terminal(e))
+		return request_malformed(err);
+	terminal_resize(&e->terminal, rows, cols);
+	return 0;
+}
+
+static int on_signal(struct exec *e, const struct inis_frame *f, struct inis_error *err)
+{
+	struct inis_unpack u;
+	uint32_t signo;
+
+	inis_unpack_init(&u, f->payload, f->length);
+	signo = inis_unpack_u32(&u);
+	if (!inis_unpack_ok(&u) || !on_terminal(e) || signo == 0 || signo >= (uint32_t)NSIG)
+		return request_malformed(err);
+	if (!task_live(&e->task))
+		return 0;
+	if (signo == SIGKILL)
+		leaf_kill(&e->task.leaf);
+	else
+		terminal_signal(&e->terminal, (int)signo);
+	return 0;
+}
+
 static int exec_frame(struct channel *ch, const struct inis_frame *f, struct inis_error *err)
 {
 	struct exec *e = container_of(ch, struct exec, channel);
@@ -255,6 +299,10 @@ static int exec_frame(struct channel *ch, const struct inis_frame *f, struct ini
 		return on_ack(e, f, err);
 	case INIS_F_CANCEL:
 		return on_cancel(e, f, err);
+	case INIS_F_PTY_RESIZE:
+		return on_resize(e, f, err);
+	case INIS_F_PTY_SIGNAL:
+		return on_signal(e, f, err);
 	default:
 		return request_malformed(err);
 	}
@@ -316,37 +364,88 @@ static void send_started(const struct exec *e)
 static void begin(struct exec *e, struct spawned *s, const struct inis_exec *m)
 {
 	e->flags = m->flags;
-	e->capture_max = m->capture_max;
 	e->out.exec = e->err.exec = e;
 	list_append(&execs, &e->node);
 	known++;
 	task_start(&e->task, s, m->timeout_ms, exec_over);
-	if (s->in >= 0)
-		inpipe_open(&e->stdin_pipe, s->in, on_stdin_ready);
-	outpipe_open(&e->out.pipe, s->out, &stream_ops);
-	outpipe_open(&e->err.pipe, s->err, &stream_ops);
 	send_started(e);
-	if (s->complaint[0])
-		stream_data(&e->err.pipe, s->complaint, strlen(s->complaint));
+}
+
+static struct exec *exec_new(uint32_t channel, const struct inis_exec *m, struct inis_error *err)
+{
+	cleanup_free struct exec *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+		return NULL;
+	}
+	channel_init(&e->channel);
+	e->stdin_pipe.fd = e->out.pipe.fd = e->err.pipe.fd = -1;
+	e->terminal = (struct terminal)TERMINAL_NONE;
+	if (admit(m, e->id, err) < 0 || channel_open(&e->channel, channel, &exec_ops, err) < 0)
+		return NULL;
+	return take_ptr(e);
+}
+
+/* One that has not begun. */
+static int give_up(struct exec *e)
+{
+	channel_close(&e->channel);
+	terminal_close(&e->terminal);
+	free(e);
+	return -1;
 }
 
 static int start(uint32_t channel, const struct inis_exec *m, struct inis_error *err)
 {
-	cleanup_free struct exec *e = calloc(1, sizeof(*e));
+	struct exec *e = exec_new(channel, m, err);
 	struct spawned s;
 
 	if (!e)
-		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
-	channel_init(&e->channel);
-	e->stdin_pipe.fd = -1;
-	if (admit(m, e->id, err) < 0 || channel_open(&e->channel, channel, &exec_ops, err) < 0)
 		return -1;
-	if (spawn(m, &s, err) < 0) {
-		channel_close(&e->channel);
-		return -1;
-	}
+	if (spawn(m, &s, err) < 0)
+		return give_up(e);
 	begin(e, &s, m);
-	take_ptr(e);
+	e->capture_max = m->capture_max;
+	if (s.in >= 0)
+		inpipe_open(&e->stdin_pipe, s.in, on_stdin_ready);
+	outpipe_open(&e->out.pipe, s.out, &stream_ops);
+	outpipe_open(&e->err.pipe, s.err, &stream_ops);
+	if (s.complaint[0])
+		stream_data(&e->err.pipe, s.complaint, strlen(s.complaint));
+	return 0;
+}
+
+/* What is watched for reading and for writing is one descriptor each. */
+static int open_terminal(struct terminal *t, const struct inis_pty *m, int *in, int *out, struct inis_error *err)
+{
+	if (terminal_open(t, m->rows, m->cols, err) < 0)
+		return -1;
+	*in = fcntl(t->master, F_DUPFD_CLOEXEC, 3);
+	*out = fcntl(t->master, F_DUPFD_CLOEXEC, 3);
+	if (*in < 0 || *out < 0)
+		return inis_fail(err, INIS_UNAVAILABLE, "cannot open a terminal");
+	return 0;
+}
+
+static int start_on_terminal(uint32_t channel, const struct inis_pty *m, struct inis_error *err)
+{
+	struct exec *e = exec_new(channel, &m->exec, err);
+	cleanup_close int in = -1;
+	cleanup_close int out = -1;
+	struct spawned s;
+
+	if (!e)
+		return -1;
+	if (open_terminal(&e->terminal, m, &in, &out, err) < 0 ||
+	    spawn_on_terminal(&m->exec, e->terminal.slave, &s, err) < 0)
+		return give_up(e);
+	begin(e, &s, &m->exec);
+	e->task.terminal = true;
+	inpipe_open(&e->stdin_pipe, take_fd(&in), on_stdin_ready);
+	outpipe_open_terminal(&e->out.pipe, take_fd(&out), &stream_ops);
+	if (s.complaint[0])
+		stream_data(&e->out.pipe, s.complaint, strlen(s.complaint));
 	return 0;
 }
 
@@ -359,6 +458,38 @@ int exec_request(uint32_t channel, const void *data, size_t n, struct inis_error
 		return request_malformed(err);
 	rc = start(channel, &m, err);
 	inis_exec_free(&m);
+	return rc;
+}
+
+/* The first of the usual shells that is there, as for a login. */
+static void set_login_shell(struct inis_exec *m)
+{
+	static const char *const bash[] = {"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"};
+	static struct inis_str argv[2] = {{"sh", 2}, {"-l", 2}};
+
+	argv[0] = (struct inis_str){"sh", 2};
+	for (size_t i = 0; i < sizeof(bash) / sizeof(bash[0]); i++) {
+		if (access(bash[i], X_OK) == 0) {
+			argv[0] = (struct inis_str){"bash", 4};
+			break;
+		}
+	}
+	m->argv = argv;
+	m->argc = 2;
+}
+
+int pty_request(uint32_t channel, const void *data, size_t n, struct inis_error *err)
+{
+	struct inis_pty m, with_shell;
+	int rc;
+
+	if (inis_pty_unpack(data, n, &m) < 0)
+		return request_malformed(err);
+	with_shell = m;
+	if (m.exec.argc == 0)
+		set_login_shell(&with_shell.exec);
+	rc = start_on_terminal(channel, &with_shell, err);
+	inis_exec_free(&m.exec);
 	return rc;
 }
 

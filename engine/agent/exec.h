@@ -10,8 +10,9 @@
 
 #include "base/error.h"
 
-/* EXEC. */
+/* EXEC, PTY_START. */
 int exec_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
+int pty_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 
 /* RECONNECT: takes the named execs up again and answers; the others are lost. -1: malformed. */
 int execs_reconnect(const void *data, size_t n);

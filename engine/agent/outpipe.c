@@ -13,6 +13,9 @@
 #include "agent/agent.h"
 #include "base/cleanup.h"
 
+/* More than a terminal holds; bounds what something in the background can add while it is emptied. */
+#define TERMINAL_REST 65536
+
 /* A pipe that has lost its owner. */
 struct sink {
 	struct inis_watch watch;
@@ -48,7 +51,7 @@ static void discard(int fd)
 static void done(struct outpipe *p, bool ended)
 {
 	inis_watch_stop(&agent.events, &p->watch);
-	if (ended)
+	if (ended || p->terminal)
 		close_fd(&p->fd);
 	else
 		discard(take_fd(&p->fd));
@@ -70,7 +73,7 @@ static bool read_once(struct outpipe *p)
 		return false;
 	}
 	n = read(p->fd, agent_scratch, room);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n < 0 && (errno == EAGAIN || errno == EINTR) && !(p->terminal && p->finishing))
 		return false;
 	if (n <= 0) {
 		done(p, true);
@@ -98,9 +101,21 @@ void outpipe_open(struct outpipe *p, int fd, const struct outpipe_ops *ops)
 	outpipe_resume(p);
 }
 
+void outpipe_open_terminal(struct outpipe *p, int fd, const struct outpipe_ops *ops)
+{
+	outpipe_open(p, fd, ops);
+	p->terminal = true;
+}
+
 void outpipe_resume(struct outpipe *p)
 {
-	if (p->fd >= 0 && p->watch.fd < 0 && p->ops->room(p) > 0)
+	if (p->fd < 0 || p->watch.fd >= 0 || p->ops->room(p) == 0)
+		return;
+	/* An empty terminal never becomes ready. */
+	if (p->terminal && p->finishing)
+		while (read_once(p))
+			;
+	else
 		inis_watch_start(&agent.events, &p->watch, p->fd, EPOLLIN, NULL);
 }
 
@@ -111,6 +126,12 @@ void outpipe_finish(struct outpipe *p)
 	if (p->fd < 0 || p->finishing)
 		return;
 	p->finishing = true;
+	if (p->terminal) {
+		p->left = TERMINAL_REST;
+		while (read_once(p))
+			;
+		return;
+	}
 	if (ioctl(p->fd, FIONREAD, &waiting) < 0 || waiting <= 0) {
 		done(p, false);
 		return;
@@ -125,5 +146,8 @@ void outpipe_abandon(struct outpipe *p)
 	if (p->fd < 0)
 		return;
 	inis_watch_stop(&agent.events, &p->watch);
-	discard(take_fd(&p->fd));
+	if (p->terminal)
+		close_fd(&p->fd);
+	else
+		discard(take_fd(&p->fd));
 }

@@ -24,6 +24,7 @@ struct outpipe_ops {
 struct outpipe {
 	struct inis_watch watch;
 	int fd; /* -1: done */
+	bool terminal;
 	bool finishing;
 	size_t left; /* while finishing: bytes that still belong to the command */
 	const struct outpipe_ops *ops;
@@ -31,6 +32,8 @@ struct outpipe {
 
 /* Takes the descriptor over. */
 void outpipe_open(struct outpipe *p, int fd, const struct outpipe_ops *ops);
+/* The reading side is a terminal's master: emptied when the command has ended, then closed. */
+void outpipe_open_terminal(struct outpipe *p, int fd, const struct outpipe_ops *ops);
 /* The owner has room again. */
 void outpipe_resume(struct outpipe *p);
 /* The command has ended: done() follows, now or when the rest was read. */

@@ -15,6 +15,7 @@ struct killer {
 	struct list node;
 	struct channel channel;
 	struct process *process;
+	bool first; /* the one that does it; later ones only wait */
 };
 
 static void pack_info(struct inis_buf *b, const struct process *p, uint32_t more_flags)
@@ -158,7 +159,7 @@ void process_killers_answer(struct process *p)
 	list_each (at, &p->killers) {
 		struct killer *k = container_of(at, struct killer, node);
 
-		send_info(k->channel.id, p, p->task.killed ? INIS_EXIT_KILLED_NOW : 0);
+		send_info(k->channel.id, p, k->first && p->task.killed ? INIS_EXIT_KILLED_NOW : 0);
 		killer_free(k);
 	}
 }
@@ -171,6 +172,7 @@ static int wait_for_end(uint32_t channel, struct process *p, struct inis_error *
 		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
 	channel_init(&k->channel);
 	k->process = p;
+	k->first = p->task.stage == TASK_RUNNING;
 	list_append(&p->killers, &k->node);
 	if (channel_open(&k->channel, channel, &killer_ops, err) < 0) {
 		killer_free(k);

@@ -39,7 +39,7 @@ static const struct route {
 	{INIS_F_FILE_STAT, file_stat_request},
 	{INIS_F_FILE_FIND, not_built},
 	{INIS_F_FILE_GREP, not_built},
-	{INIS_F_PTY_START, not_built},
+	{INIS_F_PTY_START, pty_request},
 	{INIS_F_IDENTITY, not_built},
 	{INIS_F_QUIESCE, not_built},
 };

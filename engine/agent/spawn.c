@@ -84,7 +84,7 @@ static void complain(const struct child *c, struct spawned *s)
 		snprintf(s->complaint, sizeof(s->complaint), "inis: %.200s: %s\n", c->argv[0], reason);
 }
 
-static int run(const struct command *cmd, const struct pipes *p, struct spawned *s, struct inis_error *err)
+static int run(const struct command *cmd, const int stdio[3], bool terminal, struct spawned *s, struct inis_error *err)
 {
 	const struct guest_user *user = guest_user();
 	struct child child = {
@@ -92,7 +92,8 @@ static int run(const struct command *cmd, const struct pipes *p, struct spawned 
 		.env = cmd->env.v,
 		.paths = cmd->paths.v,
 		.cwd = cmd->cwd,
-		.stdio = {p->in[0] >= 0 ? p->in[0] : agent.null, p->out[1], p->err[1]},
+		.stdio = {stdio[0], stdio[1], stdio[2]},
+		.terminal = terminal,
 		.uid = user->uid,
 		.gid = user->gid,
 		.n_groups = user->n_groups,
@@ -122,11 +123,22 @@ int spawn(const struct inis_exec *m, struct spawned *s, struct inis_error *err)
 	__attribute__((cleanup(close_pipes))) struct pipes p = {{-1, -1}, {-1, -1}, {-1, -1}};
 
 	*s = (struct spawned){.leaf = LEAF_INIT, .in = -1, .out = -1, .err = -1};
-	if (command_build(&cmd, m, guest_user(), err) < 0 ||
-	    make_pipes(&p, m->stdin_mode == INIS_STDIN_PIPE, err) < 0 || run(&cmd, &p, s, err) < 0)
+	if (command_build(&cmd, m, guest_user(), err) < 0 || make_pipes(&p, m->stdin_mode == INIS_STDIN_PIPE, err) < 0)
+		return -1;
+	if (run(&cmd, (int[]){p.in[0] >= 0 ? p.in[0] : agent.null, p.out[1], p.err[1]}, false, s, err) < 0)
 		return -1;
 	s->in = take_fd(&p.in[1]);
 	s->out = take_fd(&p.out[0]);
 	s->err = take_fd(&p.err[0]);
 	return 0;
+}
+
+int spawn_on_terminal(const struct inis_exec *m, int terminal, struct spawned *s, struct inis_error *err)
+{
+	__attribute__((cleanup(command_free))) struct command cmd = {0};
+
+	*s = (struct spawned){.leaf = LEAF_INIT, .in = -1, .out = -1, .err = -1};
+	if (command_build(&cmd, m, guest_user(), err) < 0)
+		return -1;
+	return run(&cmd, (int[]){terminal, terminal, terminal}, true, s, err);
 }

@@ -27,4 +27,7 @@ struct spawned {
  */
 int spawn(const struct inis_exec *m, struct spawned *s, struct inis_error *err);
 
+/* The same with a terminal as its three standard streams and its controlling terminal; in, out and err stay -1. */
+int spawn_on_terminal(const struct inis_exec *m, int terminal, struct spawned *s, struct inis_error *err);
+
 #endif

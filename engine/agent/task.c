@@ -75,6 +75,14 @@ static void on_look(struct inis_timer *timer)
 	look(container_of(timer, struct task, look));
 }
 
+static void ask_to_end(struct task *t)
+{
+	leaf_signal(&t->leaf, t->terminal ? SIGHUP : SIGTERM);
+	/* What is stopped would not notice. */
+	if (t->terminal)
+		leaf_signal(&t->leaf, SIGCONT);
+}
+
 static void terminate(struct task *t, uint32_t grace_ms)
 {
 	inis_ms at = inis_deadline_in(grace_ms);
@@ -82,7 +90,7 @@ static void terminate(struct task *t, uint32_t grace_ms)
 	if (t->stage == TASK_RUNNING) {
 		t->stage = TASK_TERMINATING;
 		t->kill_at = at;
-		leaf_signal(&t->leaf, SIGTERM);
+		ask_to_end(t);
 	} else if (at < t->kill_at) {
 		t->kill_at = at;
 	}

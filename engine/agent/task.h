@@ -3,7 +3,7 @@
  * task.h - one command from its start until nothing of it that should end is left.
  *
  *   running --main process ends--> over            what it left in the background lives on
- *   running --limit or request---> terminating     SIGTERM to everything in its leaf
+ *   running --limit or request---> terminating     SIGTERM, on a terminal SIGHUP, to everything in its leaf
  *   terminating --grace ends-----> killing         cgroup.kill
  *   terminating, killing --main reaped and leaf empty--> over
  */
@@ -29,6 +29,7 @@ struct task {
 	bool reaped;
 	bool timed_out;
 	bool killed; /* a request ended it */
+	bool terminal; /* it is told to end by a hang-up */
 	bool oom;
 	inis_ms started;
 	inis_ms ended; /* when the main process was reaped */

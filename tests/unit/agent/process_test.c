@@ -264,6 +264,21 @@ static void kill_answers_when_all_of_it_is_gone(void **state)
 	assert_true(info.exit.flags & INIS_EXIT_KILLED);
 }
 
+static void of_many_kills_one_did_it(void **state)
+{
+	uint32_t first;
+	unsigned did = 0;
+
+	(void)state;
+	start("popular", "exec sleep 300");
+	first = send_kill("popular", 5000);
+	for (unsigned i = 1; i < 5; i++)
+		send_kill("popular", 5000);
+	for (unsigned i = 0; i < 5; i++)
+		did += (expect_info(first + i).exit.flags & INIS_EXIT_KILLED_NOW) != 0;
+	assert_int_equal(did, 1);
+}
+
 static void timeout_ends_it(void **state)
 {
 	struct inis_exec extra = {.timeout_ms = 300, .flags = INIS_EXEC_KEEP_ALIVE};
@@ -513,7 +528,7 @@ static void sixty_four_may_run(void **state)
 		snprintf(name, sizeof(name), "n%u", i);
 		start(name, "exec sleep 300");
 	}
-	client_expect_error(&client, send_start("n64", "true", NULL), INIS_UNAVAILABLE, "64");
+	client_expect_error(&client, send_start("n64", "true", NULL), INIS_CONFLICT, "64");
 	for (unsigned i = 0; i < 64; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		kill_it(name, 0);
@@ -547,6 +562,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_taken_while_it_runs_and_free_after),
 		cmocka_unit_test(P1_processes_do_not_depend_on_a_connection),
 		cmocka_unit_test(kill_answers_when_all_of_it_is_gone),
+		cmocka_unit_test(of_many_kills_one_did_it),
 		cmocka_unit_test(timeout_ends_it),
 		cmocka_unit_test(list_shows_running_and_exited),
 		cmocka_unit_test(O10_replay_and_live_meet_without_gap_or_double),
