@@ -121,7 +121,8 @@ static const char *terminate(struct span *span)
 {
 	static const char empty[] = "";
 
-	if (!span->at)
+	/* An empty value may be placed on the next line already. */
+	if (!span->at || span->n == 0)
 		return empty;
 	while (span->n > 0 && (span->at[span->n - 1] == ' ' || span->at[span->n - 1] == '\t'))
 		span->n--;

@@ -198,6 +198,8 @@ static void unusual_but_correct_http_is_taken(void **state)
 		"\r\n\r\n" GET CLIENT_KEY "\r\n",
 		GET CLIENT_KEY "X:a\r\nY: \t b \t\r\nZ:\r\n\r\n",
 		GET CLIENT_KEY "X: \xc3\xa4\xff\r\n\r\n",
+		GET "X:\r\n" CLIENT_KEY "\r\n",
+		GET "X: \t\r\n" CLIENT_KEY "\r\n",
 		GET KEY "HOST: [::1]:80\r\n\r\n",
 		GET KEY "Host:\r\n\r\n",
 		"GET /hello HTTP/1.0\r\n" KEY "\r\n",
