@@ -18,7 +18,7 @@ struct list {
 		&(name_), &(name_) \
 	}
 
-#define container_of(ptr_, type_, member_) ((type_ *)(void *)((char *)(ptr_) - offsetof(type_, member_)))
+#define container_of(ptr_, type_, member_) ((type_ *)(void *)((char *)(ptr_)-offsetof(type_, member_)))
 
 static inline void list_init(struct list *l)
 {
