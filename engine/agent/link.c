@@ -69,9 +69,9 @@ static void watch_for(struct link *l, uint32_t events)
 
 static int hello(struct link *l, const struct inis_frame *f)
 {
-	struct inis_hello theirs, ours = {INIS_AGENT_VERSION, INIS_AGENT_WINDOW,
-					  INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES |
-						  INIS_FEATURE_PTYS};
+	struct inis_hello theirs,
+		ours = {INIS_AGENT_VERSION, INIS_AGENT_WINDOW,
+			INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES | INIS_FEATURE_PTYS};
 	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
 
 	if (f->type != INIS_F_HELLO || f->channel != 0 || inis_hello_unpack(f->payload, f->length, &theirs) < 0 ||

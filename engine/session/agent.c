@@ -49,7 +49,7 @@ struct agent *agent_new(uv_loop_t *loop, const struct agent_owner *owner, void *
 	a->owner = *owner;
 	a->ctx = ctx;
 	a->window = INIS_AGENT_WINDOW;
-	a->timer_at = a->retry_at = a->greet_by = INIS_NEVER;
+	a->timer_at = a->retry_at = a->greet_by = a->quiet_by = INIS_NEVER;
 	a->control.max = INIS_MESSAGE_MAX;
 	TAILQ_INIT(&a->calls);
 	uv_timer_init(loop, &a->timer);
@@ -94,15 +94,22 @@ bool agent_connected(const struct agent *a)
 
 /* ---- timer ---- */
 
+void agent_arm(struct agent *a)
+{
+	if (a->closed)
+		return;
+	if (a->timer_at == INIS_NEVER && a->quiet_by == INIS_NEVER)
+		uv_timer_stop(&a->timer);
+	else
+		uv_timer_start(&a->timer, on_timer, agent_timer_ms(a), 0);
+}
+
 void agent_wake_at(struct agent *a, inis_ms when)
 {
-	inis_ms now;
-
 	if (a->closed || when >= a->timer_at)
 		return;
 	a->timer_at = when;
-	now = inis_now_ms();
-	uv_timer_start(&a->timer, on_timer, when > now ? (uint64_t)(when - now) : 0, 0);
+	agent_arm(a);
 }
 
 /* A call that we hold back ourselves, or whose input the client has not sent, is not the agent's fault. */
@@ -158,19 +165,23 @@ static inis_ms next_due(const struct agent *a)
 static void on_timer(uv_timer_t *timer)
 {
 	struct agent *a = timer->data;
-	inis_ms now = inis_now_ms();
+	inis_ms now = agent_now(a);
 
 	agent_enter(a);
 	a->timer_at = INIS_NEVER;
 	if (a->broken)
 		broke(a);
+	if (!a->closed && inis_now_ms() >= a->quiet_by)
+		agent_quiet(a);
 	expire_calls(a, now);
 	if (!a->closed && now >= a->greet_by)
 		agent_fault(a, "no greeting");
 	if (!a->closed && now >= a->retry_at)
 		ask(a);
-	if (!a->closed)
-		agent_wake_at(a, next_due(a));
+	if (!a->closed) {
+		a->timer_at = next_due(a);
+		agent_arm(a);
+	}
 	agent_leave(a);
 }
 
@@ -226,7 +237,7 @@ static void try_again(struct agent *a)
 	static const struct inis_error lost = {.code = INIS_SESSION_UNAVAILABLE,
 					       .message = "the sandbox cannot be reached"};
 
-	if (a->up_since && inis_now_ms() - a->up_since >= STABLE_MS)
+	if (a->up_since && agent_now(a) - a->up_since >= STABLE_MS)
 		a->attempts = 0;
 	a->up_since = 0;
 	if (a->attempts >= RETRIES) {
@@ -237,7 +248,7 @@ static void try_again(struct agent *a)
 		return;
 	}
 	a->state = AGENT_CONNECTING;
-	a->retry_at = inis_deadline_in(RETRY_MS[a->attempts++]);
+	a->retry_at = agent_deadline_in(a, RETRY_MS[a->attempts++]);
 	agent_wake_at(a, a->retry_at);
 }
 
@@ -269,7 +280,7 @@ void agent_want(struct agent *a)
 	if (a->closed || a->state != AGENT_DOWN)
 		return;
 	a->state = AGENT_CONNECTING;
-	a->retry_at = inis_now_ms();
+	a->retry_at = agent_now(a);
 	agent_wake_at(a, a->retry_at);
 }
 
@@ -319,14 +330,13 @@ void agent_attach(struct agent *a, int fd)
 	conn->agent = a;
 	conn->pipe.data = conn;
 	a->conn = conn;
-	if (uv_pipe_open(&conn->pipe, own) < 0 ||
-	    uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
+	if (uv_pipe_open(&conn->pipe, own) < 0 || uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
 		broke(a);
 		return;
 	}
 	take_fd(&own);
 	a->state = AGENT_GREETING;
-	a->greet_by = inis_deadline_in(GREET_LIMIT_MS);
+	a->greet_by = agent_deadline_in(a, GREET_LIMIT_MS);
 	agent_wake_at(a, a->greet_by);
 	agent_hello(a);
 }
@@ -401,12 +411,14 @@ void agent_greeted(struct agent *a)
 
 	a->state = AGENT_UP;
 	a->greet_by = INIS_NEVER;
-	a->up_since = inis_now_ms();
+	a->up_since = agent_now(a);
+	agent_say_resumed(a);
 	TAILQ_FOREACH (c, &a->calls, link) {
 		if (!c->sent)
 			call_send(c);
 		if (c->cancelled)
 			agent_call_cancel(c, c->cancel_grace_ms);
+		call_catch_up(c);
 		call_pump(c);
 	}
 	a->owner.on_ready(a->ctx);

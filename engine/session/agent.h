@@ -39,6 +39,7 @@ struct agent_owner {
 	/* Asks for a descriptor: answer, now or later, with agent_attach() or agent_unreachable(). */
 	void (*on_connect)(void *ctx);
 	void (*on_lost)(void *ctx); /* no connection could be had; asked again with the next call */
+	void (*on_quiet)(void *ctx); /* agent_quiesce(): it may be frozen now */
 };
 
 /* Starts without a connection and asks for none until the first agent_attach() or call. */
@@ -49,12 +50,19 @@ void agent_unreachable(struct agent *a);
 void agent_close(struct agent *a, const struct inis_error *why);
 bool agent_connected(const struct agent *a);
 
+/*
+ * Around a freeze of the unit. quiesce: time stops for the agent and for all calls, whose connection and streams stay;
+ * on_quiet() follows, from the loop, within a second. go_on: after the thaw, or when there was no freeze.
+ */
+void agent_quiesce(struct agent *a);
+void agent_go_on(struct agent *a);
+
 enum agent_stream { AGENT_OUT, AGENT_ERR, AGENT_STREAM_COUNT };
 
 /* What a frame meant; which member counts follows from the call. Strings live during the callback. */
 struct agent_result {
 	uint32_t end_flags; /* INIS_END_* of a list or log */
-	struct inis_exited exited; /* exec */
+	struct inis_exited exited; /* exec, terminal */
 	struct inis_proc_info proc; /* process start, get, kill; each of a list */
 	struct inis_file_info file;
 	uint64_t first[AGENT_STREAM_COUNT]; /* logs: offsets of the first bytes that follow */
@@ -63,7 +71,7 @@ struct agent_result {
 
 /* Any member but done may be NULL. */
 struct agent_handler {
-	void (*started)(void *ctx); /* exec: it runs */
+	void (*started)(void *ctx); /* exec, terminal: it runs */
 	void (*info)(void *ctx, const struct agent_result *r); /* file read, log: before data; process list: each */
 	/* offset: of the first of these bytes in its stream. */
 	void (*data)(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n);
@@ -74,17 +82,19 @@ struct agent_handler {
 /* Each sends one request. NULL + err when it could not even be queued; then done is not called. */
 struct agent_call *agent_exec(struct agent *a, const struct inis_exec *m, const struct agent_handler *h, void *ctx,
 			      struct inis_error *err);
+struct agent_call *agent_pty(struct agent *a, const struct inis_pty *m, const struct agent_handler *h, void *ctx,
+			     struct inis_error *err);
 struct agent_call *agent_proc_start(struct agent *a, const struct inis_exec *m, const struct agent_handler *h,
 				    void *ctx, struct inis_error *err);
 struct agent_call *agent_proc_get(struct agent *a, const char *name, const struct agent_handler *h, void *ctx,
 				  struct inis_error *err);
 struct agent_call *agent_proc_list(struct agent *a, const struct agent_handler *h, void *ctx, struct inis_error *err);
-struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t grace_ms,
-				   const struct agent_handler *h, void *ctx, struct inis_error *err);
+struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t grace_ms, const struct agent_handler *h,
+				   void *ctx, struct inis_error *err);
 struct agent_call *agent_proc_stdin(struct agent *a, const char *name, const struct agent_handler *h, void *ctx,
 				    struct inis_error *err);
-struct agent_call *agent_proc_logs(struct agent *a, const struct inis_logs *m, const struct agent_handler *h,
-				   void *ctx, struct inis_error *err);
+struct agent_call *agent_proc_logs(struct agent *a, const struct inis_logs *m, const struct agent_handler *h, void *ctx,
+				   struct inis_error *err);
 struct agent_call *agent_file_read(struct agent *a, const char *path, uint64_t offset, uint64_t length,
 				   const struct agent_handler *h, void *ctx, struct inis_error *err);
 struct agent_call *agent_file_write(struct agent *a, const struct inis_file_write *m, const struct agent_handler *h,
@@ -95,8 +105,8 @@ struct agent_call *agent_file_mkdir(struct agent *a, const char *path, const str
 				    struct inis_error *err);
 struct agent_call *agent_file_remove(struct agent *a, const char *path, bool recursive, const struct agent_handler *h,
 				     void *ctx, struct inis_error *err);
-struct agent_call *agent_file_rename(struct agent *a, const char *path, const char *dest,
-				     const struct agent_handler *h, void *ctx, struct inis_error *err);
+struct agent_call *agent_file_rename(struct agent *a, const char *path, const char *dest, const struct agent_handler *h,
+				     void *ctx, struct inis_error *err);
 struct agent_call *agent_file_stat(struct agent *a, const char *path, const struct agent_handler *h, void *ctx,
 				   struct inis_error *err);
 
@@ -113,7 +123,11 @@ void agent_call_finish(struct agent_call *c);
 uint64_t agent_call_input_taken(const struct agent_call *c); /* bytes the agent has acknowledged */
 bool agent_call_input_closed(const struct agent_call *c); /* the reader is gone: the rest is discarded */
 
-void agent_call_cancel(struct agent_call *c, uint32_t grace_ms); /* exec; done() follows */
+/* Terminal; both non-zero, 1 to 63. */
+void agent_call_resize(struct agent_call *c, uint16_t rows, uint16_t cols);
+void agent_call_signal(struct agent_call *c, unsigned signo);
+
+void agent_call_cancel(struct agent_call *c, uint32_t grace_ms); /* exec; terminal: hangs up; done() follows */
 void agent_call_release(struct agent_call *c); /* done() will not be called */
 
 #endif

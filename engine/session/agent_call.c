@@ -8,7 +8,8 @@
 #include "session/agent_private.h"
 
 static const struct verb_rule RULES[] = {
-	{.request = INIS_F_EXEC, .last = INIS_F_EXITED, .output = true, .both = true, .input = true},
+	{.request = INIS_F_EXEC, .last = INIS_F_EXITED, .output = true, .both = true, .input = true, .runs = true},
+	{.request = INIS_F_PTY_START, .last = INIS_F_EXITED, .output = true, .input = true, .runs = true},
 	{.request = INIS_F_PROC_START, .last = INIS_F_PROC_INFO},
 	{.request = INIS_F_PROC_GET, .last = INIS_F_PROC_INFO},
 	{.request = INIS_F_PROC_LIST, .last = INIS_F_END, .info = INIS_F_PROC_INFO},
@@ -91,7 +92,7 @@ void call_touch(struct agent_call *c)
 	/* A process may read its input as late as it likes. */
 	if (c->rule->request == INIS_F_PROC_STDIN && c->input_open)
 		c->limit_ms = INIS_NEVER;
-	c->deadline = c->limit_ms == INIS_NEVER ? INIS_NEVER : inis_deadline_in(c->limit_ms);
+	c->deadline = agent_deadline_in(c->agent, c->limit_ms);
 	agent_wake_at(c->agent, c->deadline);
 }
 
@@ -142,7 +143,7 @@ void call_done(struct agent_call *c, const struct agent_result *r, const struct 
 		return;
 	call_enter(c);
 	/* The agent keeps an ended exec until it is told that we have the end. */
-	if (c->rule->request == INIS_F_EXEC)
+	if (c->rule->runs)
 		call_control(c, INIS_F_RELEASE, NULL);
 	unlink_call(c);
 	c->handler.done(c->ctx, r, err);
@@ -175,7 +176,7 @@ static void send_cancel(struct agent_call *c)
 
 void agent_call_cancel(struct agent_call *c, uint32_t grace_ms)
 {
-	inis_ms by = inis_deadline_in((inis_ms)grace_ms + CALL_LIMIT_MS);
+	inis_ms by = agent_deadline_in(c->agent, (inis_ms)grace_ms + CALL_LIMIT_MS);
 
 	c->cancelled = true;
 	c->cancel_grace_ms = grace_ms;
@@ -184,6 +185,59 @@ void agent_call_cancel(struct agent_call *c, uint32_t grace_ms)
 		agent_wake_at(c->agent, by);
 	}
 	send_cancel(c);
+}
+
+/* ---- terminal ---- */
+
+static void send_size(struct agent_call *c)
+{
+	cleanup_buf struct inis_buf size = INIS_BUF_INIT(0);
+
+	inis_pack_u16(&size, c->rows);
+	inis_pack_u16(&size, c->cols);
+	c->rows = 0;
+	call_control(c, INIS_F_PTY_RESIZE, &size);
+}
+
+static void send_signal(struct agent_call *c, uint32_t signo)
+{
+	cleanup_buf struct inis_buf payload = INIS_BUF_INIT(0);
+
+	inis_pack_u32(&payload, signo);
+	c->signals &= ~(1ULL << signo);
+	call_control(c, INIS_F_PTY_SIGNAL, &payload);
+}
+
+static bool can_control(const struct agent_call *c)
+{
+	return c->started && c->agent->state == AGENT_UP;
+}
+
+void agent_call_resize(struct agent_call *c, uint16_t rows, uint16_t cols)
+{
+	c->rows = rows;
+	c->cols = cols;
+	if (can_control(c))
+		send_size(c);
+}
+
+void agent_call_signal(struct agent_call *c, unsigned signo)
+{
+	c->signals |= 1ULL << signo;
+	if (can_control(c))
+		send_signal(c, signo);
+}
+
+void call_catch_up(struct agent_call *c)
+{
+	if (!can_control(c))
+		return;
+	if (c->rows)
+		send_size(c);
+	for (unsigned signo = 1; c->signals && signo < 64; signo++) {
+		if (c->signals & (1ULL << signo))
+			send_signal(c, signo);
+	}
 }
 
 /* ---- output ---- */

@@ -9,7 +9,6 @@
 
 #include "session/agent_private.h"
 
-
 static struct agent_call *find_call(struct agent *a, uint32_t channel)
 {
 	struct agent_call *c;
@@ -27,7 +26,8 @@ void agent_hello(struct agent *a)
 {
 	const struct inis_hello hello = {.version = INIS_AGENT_VERSION,
 					 .window = INIS_AGENT_WINDOW,
-					 .features = INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES};
+					 .features = INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES |
+						     INIS_FEATURE_PTYS | INIS_FEATURE_PAUSE};
 	cleanup_buf struct inis_buf payload = INIS_BUF_INIT(0);
 	cleanup_buf struct inis_buf out = INIS_BUF_INIT(0);
 
@@ -46,7 +46,7 @@ static void send_reconnect(struct agent *a)
 	uint32_t n = 0;
 
 	TAILQ_FOREACH (c, &a->calls, link) {
-		if (!c->sent || c->rule->request != INIS_F_EXEC || n == INIS_RECONNECT_MAX)
+		if (!c->sent || !c->rule->runs || n == INIS_RECONNECT_MAX)
 			continue;
 		c->channel = ++a->last_channel;
 		entries[n] = (struct inis_reconnect){
@@ -69,6 +69,7 @@ static void on_hello(struct agent *a, const struct inis_frame *f)
 		return;
 	}
 	a->epoch = f->epoch;
+	a->features = hello.features;
 	a->window = hello.window < INIS_AGENT_WINDOW ? hello.window : INIS_AGENT_WINDOW;
 	send_reconnect(a);
 }
@@ -124,7 +125,7 @@ static void on_reconnected(struct agent *a, const uint8_t *data, size_t n)
 	for (int i = 0; i < count && !a->closed; i++) {
 		struct agent_call *c = find_call(a, entries[i].channel);
 
-		if (!c || c->rule->request != INIS_F_EXEC || strcmp(c->id, entries[i].id) != 0) {
+		if (!c || !c->rule->runs || strcmp(c->id, entries[i].id) != 0) {
 			agent_fault(a, "reconnect answer for another exec");
 			return;
 		}
@@ -165,6 +166,9 @@ static void on_control(struct agent *a, const struct inis_frame *f)
 		return;
 	case INIS_F_PONG:
 		return;
+	case INIS_F_QUIET:
+		agent_quiet(a);
+		return;
 	default:
 		agent_fault(a, "unknown control frame");
 	}
@@ -183,7 +187,8 @@ static void on_output(struct agent_call *c, const struct inis_frame *f)
 	inis_unpack_init(&u, f->payload, f->length);
 	offset = inis_unpack_u64(&u);
 	n = u.left;
-	if (u.failed || n == 0 || (f->flags & INIS_FRAME_MORE) || !rule->output || (stream == AGENT_ERR && !rule->both)) {
+	if (u.failed || n == 0 || (f->flags & INIS_FRAME_MORE) || !rule->output ||
+	    (stream == AGENT_ERR && !rule->both)) {
 		agent_fault(c->agent, "output that was not asked for");
 		return;
 	}
@@ -308,7 +313,7 @@ static void on_error(struct agent_call *c, const uint8_t *data, size_t n)
 
 static void on_started(struct agent_call *c)
 {
-	if (c->rule->request != INIS_F_EXEC || c->started) {
+	if (!c->rule->runs || c->started) {
 		agent_fault(c->agent, "unexpected start");
 		return;
 	}

@@ -2,7 +2,7 @@
  *
  * agent_private.h - what the files agent_*.c share.
  *
- * agent.c owns the connection's life, agent_frames.c what arrives, agent_call.c
+ * agent.c owns the connection's life, agent_clock.c its time, agent_frames.c what arrives, agent_call.c
  * calls and their streams, agent_verbs.c the requests.
  */
 #ifndef INIS_SESSION_AGENT_PRIVATE_H
@@ -32,6 +32,7 @@ struct verb_rule {
 	bool both; /* also ERR */
 	bool input; /* takes STDIN */
 	bool gaps; /* offsets may jump forward */
+	bool runs; /* STARTED, CANCEL; goes on over a broken connection by its id */
 };
 
 struct agent_call {
@@ -69,6 +70,10 @@ struct agent_call {
 	bool input_closed;
 	uint64_t input_acked;
 	uint64_t input_sent;
+	/* terminal: what could not be sent for want of a connection */
+	uint16_t rows; /* 0: nothing */
+	uint16_t cols;
+	uint64_t signals; /* bit n: signal n */
 };
 TAILQ_HEAD(agent_calls, agent_call);
 
@@ -87,7 +92,12 @@ struct agent {
 	struct agent_conn *conn;
 	struct agent_calls calls;
 	uv_timer_t timer; /* retries, handshake and call deadlines */
-	inis_ms timer_at;
+	inis_ms held_at; /* when its time stopped; 0 = it runs */
+	inis_ms lost_ms; /* by which its time is behind the process clock */
+	inis_ms quiet_by; /* process clock: an answer to QUIESCE is awaited until then; INIS_NEVER = none */
+	bool say_resumed;
+	uint64_t features; /* of the agent that greeted last */
+	inis_ms timer_at; /* of agent_now(), likewise below */
 	inis_ms retry_at;
 	inis_ms greet_by;
 	inis_ms up_since;
@@ -105,10 +115,18 @@ struct agent {
 void agent_send(struct agent *a, const struct inis_buf *frames);
 void agent_fault(struct agent *a, const char *what); /* the peer broke the protocol: drop the connection */
 void agent_want(struct agent *a); /* there is something to send */
-void agent_wake_at(struct agent *a, inis_ms when);
+void agent_wake_at(struct agent *a, inis_ms when); /* of agent_now(); 0: soon, whatever the time does */
+void agent_arm(struct agent *a); /* the timer, after the time stopped or goes on */
 void agent_greeted(struct agent *a); /* RECONNECTED was understood */
 void agent_enter(struct agent *a);
 void agent_leave(struct agent *a); /* may free a */
+
+/* agent_clock.c */
+inis_ms agent_now(const struct agent *a);
+inis_ms agent_deadline_in(const struct agent *a, inis_ms ms);
+uint64_t agent_timer_ms(const struct agent *a); /* until the timer must run; UINT64_MAX / 2 and more: not */
+void agent_quiet(struct agent *a); /* its answer has come, or will not */
+void agent_say_resumed(struct agent *a);
 
 /* agent_frames.c */
 /* Handles whole frames at the start of data; returns the bytes used. */
@@ -127,6 +145,7 @@ void call_done(struct agent_call *c, const struct agent_result *r, const struct 
 void call_fail(struct agent_call *c, enum inis_code code, const char *text);
 void call_ack(struct agent_call *c, bool now);
 void call_pump(struct agent_call *c); /* sends input as far as the window allows */
+void call_catch_up(struct agent_call *c); /* connected again: sends what was asked for meanwhile */
 void call_control(struct agent_call *c, uint16_t type, const struct inis_buf *payload);
 void call_enter(struct agent_call *c);
 void call_leave(struct agent_call *c);

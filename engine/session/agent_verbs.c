@@ -34,6 +34,21 @@ struct agent_call *agent_exec(struct agent *a, const struct inis_exec *m, const 
 	return call_start(c, err);
 }
 
+struct agent_call *agent_pty(struct agent *a, const struct inis_pty *m, const struct agent_handler *h, void *ctx,
+			     struct inis_error *err)
+{
+	struct agent_call *c = call_new(a, INIS_F_PTY_START, h, ctx, err);
+
+	if (!c)
+		return NULL;
+	set_id(c, m->exec.id);
+	c->resumes = true;
+	c->absolute = true;
+	c->limit_ms = INIS_NEVER;
+	inis_pty_pack(&c->request, m);
+	return call_start(c, err);
+}
+
 struct agent_call *agent_proc_start(struct agent *a, const struct inis_exec *m, const struct agent_handler *h,
 				    void *ctx, struct inis_error *err)
 {
@@ -71,8 +86,8 @@ struct agent_call *agent_proc_list(struct agent *a, const struct agent_handler *
 	return text_call(a, INIS_F_PROC_LIST, NULL, NULL, h, ctx, err);
 }
 
-struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t grace_ms,
-				   const struct agent_handler *h, void *ctx, struct inis_error *err)
+struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t grace_ms, const struct agent_handler *h,
+				   void *ctx, struct inis_error *err)
 {
 	struct agent_call *c = call_new(a, INIS_F_PROC_KILL, h, ctx, err);
 
@@ -95,8 +110,8 @@ struct agent_call *agent_proc_stdin(struct agent *a, const char *name, const str
 	return call_start(c, err);
 }
 
-struct agent_call *agent_proc_logs(struct agent *a, const struct inis_logs *m, const struct agent_handler *h,
-				   void *ctx, struct inis_error *err)
+struct agent_call *agent_proc_logs(struct agent *a, const struct inis_logs *m, const struct agent_handler *h, void *ctx,
+				   struct inis_error *err)
 {
 	struct agent_call *c = call_new(a, INIS_F_PROC_LOGS, h, ctx, err);
 
@@ -170,8 +185,8 @@ struct agent_call *agent_file_remove(struct agent *a, const char *path, bool rec
 	return call_start(c, err);
 }
 
-struct agent_call *agent_file_rename(struct agent *a, const char *path, const char *dest,
-				     const struct agent_handler *h, void *ctx, struct inis_error *err)
+struct agent_call *agent_file_rename(struct agent *a, const char *path, const char *dest, const struct agent_handler *h,
+				     void *ctx, struct inis_error *err)
 {
 	return text_call(a, INIS_F_FILE_RENAME, path, dest, h, ctx, err);
 }

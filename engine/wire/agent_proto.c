@@ -106,25 +106,31 @@ void inis_exec_pack(struct inis_buf *b, const struct inis_exec *m)
 	pack_strs(b, m->env, m->envc);
 }
 
-int inis_exec_unpack(const void *data, size_t n, struct inis_exec *m)
+/* The last part of a message. */
+static int unpack_exec(struct inis_unpack *u, struct inis_exec *m, uint32_t argc_min)
 {
-	struct inis_unpack u;
-
 	memset(m, 0, sizeof(*m));
-	inis_unpack_init(&u, data, n);
-	m->id = inis_unpack_str(&u);
-	m->flags = inis_unpack_u32(&u);
-	m->timeout_ms = inis_unpack_u32(&u);
-	m->stdin_mode = inis_unpack_u8(&u);
-	m->capture_max = inis_unpack_u64(&u);
-	m->cwd = inis_unpack_str(&u);
-	m->argv = unpack_strs(&u, &m->argc, INIS_ARGV_MAX);
-	m->env = unpack_strs(&u, &m->envc, INIS_ENV_MAX);
-	if (done(&u) < 0 || m->argc == 0 || m->stdin_mode > INIS_STDIN_PIPE) {
+	m->id = inis_unpack_str(u);
+	m->flags = inis_unpack_u32(u);
+	m->timeout_ms = inis_unpack_u32(u);
+	m->stdin_mode = inis_unpack_u8(u);
+	m->capture_max = inis_unpack_u64(u);
+	m->cwd = inis_unpack_str(u);
+	m->argv = unpack_strs(u, &m->argc, INIS_ARGV_MAX);
+	m->env = unpack_strs(u, &m->envc, INIS_ENV_MAX);
+	if (done(u) < 0 || m->argc < argc_min || m->stdin_mode > INIS_STDIN_PIPE) {
 		inis_exec_free(m);
 		return -1;
 	}
 	return 0;
+}
+
+int inis_exec_unpack(const void *data, size_t n, struct inis_exec *m)
+{
+	struct inis_unpack u;
+
+	inis_unpack_init(&u, data, n);
+	return unpack_exec(&u, m, 1);
 }
 
 void inis_exec_free(struct inis_exec *m)
@@ -133,6 +139,23 @@ void inis_exec_free(struct inis_exec *m)
 	free(m->env);
 	m->argv = m->env = NULL;
 	m->argc = m->envc = 0;
+}
+
+void inis_pty_pack(struct inis_buf *b, const struct inis_pty *m)
+{
+	inis_pack_u16(b, m->rows);
+	inis_pack_u16(b, m->cols);
+	inis_exec_pack(b, &m->exec);
+}
+
+int inis_pty_unpack(const void *data, size_t n, struct inis_pty *m)
+{
+	struct inis_unpack u;
+
+	inis_unpack_init(&u, data, n);
+	m->rows = inis_unpack_u16(&u);
+	m->cols = inis_unpack_u16(&u);
+	return unpack_exec(&u, &m->exec, 0);
 }
 
 void inis_exited_pack(struct inis_buf *b, const struct inis_exited *m)

@@ -48,6 +48,9 @@
 #define INIS_TERM_GRACE_MS      1000 /* exec: SIGTERM to kill */
 #define INIS_KILL_GRACE_MS      5000 /* named process: SIGTERM to kill, when not told */
 
+/* In the guest, for its programs: how often it has gone on after a pause, and when last; two lines. */
+#define INIS_GENERATION_FILE "/run/inis/generation"
+
 /* The agent listens here, in the abstract namespace of the unit's netns. */
 #define INIS_AGENT_SOCKET "inis-agent"
 
@@ -98,13 +101,27 @@ enum inis_frame_type {
 	INIS_F_FILE_RENAME = 69, /* client: str path, str dest -> FILE_INFO of dest */
 	INIS_F_FILE_STAT = 70, /* client: str path -> FILE_INFO (of a link itself) */
 	INIS_F_FILE_INFO = 71, /* agent: struct inis_file_info; ends the channel except after FILE_READ */
-	INIS_F_FILE_FIND = 72, /* reserved: find, grep, terminals, identity after a fork, checkpoint */
+	INIS_F_FILE_FIND = 72, /* reserved: find, grep, identity after a fork */
 	INIS_F_FILE_GREP = 73,
-	INIS_F_PTY_START = 80,
-	INIS_F_PTY_RESIZE = 81,
-	INIS_F_PTY_SIGNAL = 82,
+
+	/*
+	 * terminals: an exec whose stdin, stdout and stderr are one terminal. STARTED, OUT, ACK, STDIN, STDIN_ACK and
+	 * EXITED as for an exec, RECONNECT too; there is no ERR. CANCEL, RELEASE and a lost stream hang up: SIGHUP to
+	 * all of it, grace, kill.
+	 */
+	INIS_F_PTY_START = 80, /* client: struct inis_pty */
+	INIS_F_PTY_RESIZE = 81, /* client: u16 rows, u16 cols */
+	INIS_F_PTY_SIGNAL = 82, /* client: u32 signal, to the foreground process group; SIGKILL kills all of it */
+
 	INIS_F_IDENTITY = 96,
-	INIS_F_QUIESCE = 97,
+
+	/* around a freeze of the unit, channel 0 */
+	INIS_F_QUIESCE = 97, /*
+			      * client: the unit is about to be frozen. The agent's clock stops: no limit runs on.
+			      * It goes on with RESUMED, or when the connection is lost or another one begins.
+			      */
+	INIS_F_QUIET = 98, /* agent: done */
+	INIS_F_RESUMED = 99, /* client: the unit was thawed; INIS_GENERATION_FILE is written anew */
 };
 
 #define INIS_END_TRUNCATED 0x1 /* a limit cut the list or the log */
@@ -112,6 +129,8 @@ enum inis_frame_type {
 #define INIS_FEATURE_EXEC  0x1ULL
 #define INIS_FEATURE_PROCS 0x2ULL
 #define INIS_FEATURE_FILES 0x4ULL
+#define INIS_FEATURE_PTYS  0x8ULL
+#define INIS_FEATURE_PAUSE 0x20ULL
 
 struct inis_hello {
 	uint32_t version; /* INIS_AGENT_VERSION; another one ends the connection */
@@ -166,6 +185,15 @@ void inis_exec_pack(struct inis_buf *b, const struct inis_exec *m);
 /* Strings point into data; release with inis_exec_free(). */
 int inis_exec_unpack(const void *data, size_t n, struct inis_exec *m);
 void inis_exec_free(struct inis_exec *m);
+
+struct inis_pty {
+	uint16_t rows;
+	uint16_t cols;
+	struct inis_exec exec; /* argc 0: the login shell; stdin_mode and capture_max do not count */
+};
+void inis_pty_pack(struct inis_buf *b, const struct inis_pty *m);
+/* Strings point into data; release with inis_exec_free(&m->exec). */
+int inis_pty_unpack(const void *data, size_t n, struct inis_pty *m);
 
 #define INIS_EXIT_TIMED_OUT  0x01
 #define INIS_EXIT_OOM        0x02 /* the memory limit killed something in it */
