@@ -17,6 +17,7 @@
 #include "agent/cgroup.h"
 #include "agent/listener.h"
 #include "agent/mounts.h"
+#include "agent/pause.h"
 #include "agent/rights.h"
 #include "agent/spool.h"
 #include "agent/user.h"
@@ -125,7 +126,7 @@ static int become_guest(const struct order *o, struct inis_error *err)
 		return -1;
 	if (sethostname(o->msg.hostname, strlen(o->msg.hostname)) < 0)
 		return inis_fail_errno(err, "set the host name");
-	if (cgroup_open(err) < 0 || spool_open(err) < 0)
+	if (cgroup_open(err) < 0 || spool_open(err) < 0 || pause_open(err) < 0)
 		return -1;
 	guest_user();
 	if (rights_drop(o->msg.flags & INIS_UNIT_NO_SUDO, err) < 0)

@@ -16,6 +16,7 @@
 #include "agent/agent.h"
 #include "agent/exec.h"
 #include "agent/message.h"
+#include "agent/pause.h"
 #include "agent/request.h"
 #include "base/cleanup.h"
 #include "base/pack.h"
@@ -55,6 +56,7 @@ static void link_free(struct link *l)
 	messages_free(&l->partial);
 	if (l == current) {
 		current = NULL;
+		pause_cancel();
 		channels_lost();
 		execs_client_lost();
 	}
@@ -69,9 +71,9 @@ static void watch_for(struct link *l, uint32_t events)
 
 static int hello(struct link *l, const struct inis_frame *f)
 {
-	struct inis_hello theirs,
-		ours = {INIS_AGENT_VERSION, INIS_AGENT_WINDOW,
-			INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES | INIS_FEATURE_PTYS};
+	struct inis_hello theirs, ours = {INIS_AGENT_VERSION, INIS_AGENT_WINDOW,
+					  INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES |
+						  INIS_FEATURE_PTYS | INIS_FEATURE_PAUSE};
 	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
 
 	if (f->type != INIS_F_HELLO || f->channel != 0 || inis_hello_unpack(f->payload, f->length, &theirs) < 0 ||
@@ -79,6 +81,7 @@ static int hello(struct link *l, const struct inis_frame *f)
 		return -1;
 	if (current)
 		link_free(current);
+	pause_cancel();
 	current = l;
 	l->epoch = f->epoch;
 	l->window = theirs.window < INIS_AGENT_WINDOW ? theirs.window : INIS_AGENT_WINDOW;
@@ -107,6 +110,13 @@ static int on_connection_frame(struct link *l, const struct inis_frame *f)
 		link_send(0, INIS_F_PONG, f->payload, f->length);
 		return 0;
 	case INIS_F_PONG:
+		return 0;
+	case INIS_F_QUIESCE:
+		pause_begin();
+		link_send(0, INIS_F_QUIET, NULL, 0);
+		return 0;
+	case INIS_F_RESUMED:
+		pause_end();
 		return 0;
 	case INIS_F_RECONNECT:
 		if (messages_add(&l->partial, f, &whole) < 0)

@@ -41,7 +41,6 @@ static const struct route {
 	{INIS_F_FILE_GREP, not_built},
 	{INIS_F_PTY_START, pty_request},
 	{INIS_F_IDENTITY, not_built},
-	{INIS_F_QUIESCE, not_built},
 };
 
 static const struct route *find(uint16_t type)

@@ -48,8 +48,8 @@ static void schedule_look(struct task *t)
 {
 	inis_ms in = t->wait_ms;
 
-	if (t->stage == TASK_TERMINATING && t->kill_at - inis_now_ms() < in)
-		in = t->kill_at - inis_now_ms();
+	if (t->stage == TASK_TERMINATING && t->kill_at - inis_events_now(&agent.events) < in)
+		in = t->kill_at - inis_events_now(&agent.events);
 	inis_timer_start(&agent.events, &t->look, in > 0 ? in : 0);
 	t->wait_ms = t->wait_ms * 2 < LOOK_MAX_MS ? t->wait_ms * 2 : LOOK_MAX_MS;
 }
@@ -61,7 +61,7 @@ static void look(struct task *t)
 		end(t);
 		return;
 	}
-	if (t->stage == TASK_TERMINATING && inis_now_ms() >= t->kill_at) {
+	if (t->stage == TASK_TERMINATING && inis_events_now(&agent.events) >= t->kill_at) {
 		t->stage = TASK_KILLING;
 		t->wait_ms = LOOK_MIN_MS;
 	}
@@ -85,7 +85,7 @@ static void ask_to_end(struct task *t)
 
 static void terminate(struct task *t, uint32_t grace_ms)
 {
-	inis_ms at = inis_deadline_in(grace_ms);
+	inis_ms at = inis_events_now(&agent.events) + (inis_ms)grace_ms;
 
 	if (t->stage == TASK_RUNNING) {
 		t->stage = TASK_TERMINATING;
@@ -112,7 +112,7 @@ void task_start(struct task *t, struct spawned *s, uint32_t timeout_ms, void (*o
 		.stage = TASK_RUNNING,
 		.pid = s->pid,
 		.leaf = s->leaf,
-		.started = inis_now_ms(),
+		.started = inis_events_now(&agent.events),
 		.started_wall = (uint64_t)inis_wall_ms(),
 		.oom_before = cgroup_oom_kills(),
 		.limit = {.fire = on_limit},
@@ -144,7 +144,7 @@ bool task_reaped(pid_t pid, int status)
 			continue;
 		t->reaped = true;
 		t->status = status;
-		t->ended = inis_now_ms();
+		t->ended = inis_events_now(&agent.events);
 		t->ended_wall = (uint64_t)inis_wall_ms();
 		if (t->stage == TASK_RUNNING)
 			end(t);

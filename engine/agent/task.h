@@ -31,7 +31,7 @@ struct task {
 	bool killed; /* a request ended it */
 	bool terminal; /* it is told to end by a hang-up */
 	bool oom;
-	inis_ms started;
+	inis_ms started; /* of inis_events_now(): time in which the unit was frozen does not count; likewise below */
 	inis_ms ended; /* when the main process was reaped */
 	uint64_t started_wall;
 	uint64_t ended_wall;

@@ -49,12 +49,31 @@ void inis_watch_stop(struct inis_events *ev, struct inis_watch *w)
 	w->fd = -1;
 }
 
+inis_ms inis_events_now(const struct inis_events *ev)
+{
+	return (ev->held_at ? ev->held_at : inis_now_ms()) - ev->lost;
+}
+
+void inis_events_hold(struct inis_events *ev)
+{
+	if (!ev->held_at)
+		ev->held_at = inis_now_ms();
+}
+
+void inis_events_release(struct inis_events *ev)
+{
+	if (ev->held_at)
+		ev->lost += inis_now_ms() - ev->held_at;
+	ev->held_at = 0;
+}
+
 void inis_timer_start(struct inis_events *ev, struct inis_timer *t, inis_ms in)
 {
 	struct inis_timer **at = &ev->timers;
 
 	inis_timer_stop(ev, t);
-	t->at = inis_deadline_in(in);
+	if (__builtin_add_overflow(inis_events_now(ev), in, &t->at))
+		t->at = INIS_NEVER;
 	while (*at && (*at)->at <= t->at)
 		at = &(*at)->next;
 	t->next = *at;
@@ -79,17 +98,29 @@ static bool fire_due(struct inis_events *ev)
 {
 	struct inis_timer *t = ev->timers;
 
-	if (!t || t->at > inis_now_ms())
+	if (!t || t->at > inis_events_now(ev))
 		return false;
 	inis_timer_stop(ev, t);
 	t->fire(t);
 	return true;
 }
 
+/* Milliseconds, for epoll_wait(). */
+static int next_timer_in(const struct inis_events *ev)
+{
+	const struct inis_timer *t = ev->timers;
+
+	if (!t || t->at == INIS_NEVER)
+		return -1;
+	if (ev->held_at)
+		return t->at > inis_events_now(ev) ? -1 : 0;
+	return inis_deadline_poll(t->at + ev->lost);
+}
+
 int inis_events_step(struct inis_events *ev, int max_ms, struct inis_error *err)
 {
 	struct epoll_event event;
-	int wait = ev->timers ? inis_deadline_poll(ev->timers->at) : -1;
+	int wait = next_timer_in(ev);
 	int n;
 
 	if (max_ms >= 0 && (wait < 0 || wait > max_ms))

@@ -20,7 +20,7 @@ struct inis_watch {
 };
 
 struct inis_timer {
-	inis_ms at; /* of CLOCK_BOOTTIME */
+	inis_ms at; /* of inis_events_now() */
 	void (*fire)(struct inis_timer *t);
 	struct inis_timer *next;
 	bool armed;
@@ -30,6 +30,8 @@ struct inis_events {
 	int epoll;
 	bool stop;
 	struct inis_timer *timers; /* earliest first */
+	inis_ms held_at; /* when its time stopped; 0: it runs */
+	inis_ms lost; /* by which its time is behind CLOCK_BOOTTIME */
 };
 
 #define INIS_WATCH_INIT(ready_)             \
@@ -48,6 +50,14 @@ void inis_watch_stop(struct inis_events *ev, struct inis_watch *w);
 /* Fires once, `in` milliseconds from now; starting an armed timer moves it. */
 void inis_timer_start(struct inis_events *ev, struct inis_timer *t, inis_ms in);
 void inis_timer_stop(struct inis_events *ev, struct inis_timer *t);
+
+/*
+ * The loop's own time, in which timers run. hold stops it and release lets it go on from there, so that no timer
+ * fires for time in which the program was not allowed to run. Events are handled all the while.
+ */
+inis_ms inis_events_now(const struct inis_events *ev);
+void inis_events_hold(struct inis_events *ev);
+void inis_events_release(struct inis_events *ev);
 
 /* Waits for one event or the next timer and handles it. Returns early after at most max_ms (-1: no bound). */
 int inis_events_step(struct inis_events *ev, int max_ms, struct inis_error *err);

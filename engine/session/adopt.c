@@ -50,19 +50,30 @@ static const struct inis_broker_unit *unit_of(const struct registry *r, const st
 	return NULL;
 }
 
+/* What a session is that was left in the middle of something: what the kernel says of its unit. */
+static enum machine_state now_is(const struct session *s, const struct inis_broker_unit *u)
+{
+	enum machine_state state = s->machine.state;
+
+	if (state == M_CREATING || state == M_FAILED || state == M_ENDING || state == M_ENDED)
+		return state;
+	return u && u->frozen ? M_PAUSED : M_LIVE;
+}
+
 /* At start: what to do with a session as it was left. */
 static void adopt(struct session *s, const struct inis_broker_unit *u)
 {
-	enum machine_state state = s->machine.state;
-	inis_ms now = inis_now_ms();
+	enum machine_state state = now_is(s, u);
+	inis_ms now = inis_now_ms(), since = now;
 
 	if (u)
 		s->unit = u->id;
-	if (state == M_FORKING || state == M_PAUSING || state == M_RESTORING)
-		state = M_LIVE;
-	if (state == M_RESUMING)
-		state = M_PAUSED;
-	machine_restore(&s->machine, now, state, u ? UNIT_PRESENT : UNIT_NONE, s->machine.reason);
+	if (state == M_PAUSED) {
+		s->paused_at = s->paused_at ? s->paused_at : inis_wall_ms();
+		since = now - (inis_wall_ms() - s->paused_at);
+	}
+	machine_restore(&s->machine, since, state, u ? UNIT_PRESENT : UNIT_NONE, s->machine.reason);
+	session_set_idle(s);
 	if (state == M_ENDING || state == M_FAILED) {
 		/* A deadline in the past takes up the end where it was left. */
 		if (u)
@@ -106,6 +117,9 @@ static void judge_sessions(struct registry *r)
 		} else if (s->machine.unit == UNIT_PRESENT && (!u || !u->alive)) {
 			inis_fail(&s->failure, INIS_SESSION_UNAVAILABLE, "the sandbox stopped by itself");
 			session_feed(s, E_UNIT_LOST, END_NONE);
+		} else if (s->machine.state == M_LIVE && u && u->frozen) {
+			/* A freeze that a front asked for which is no more. */
+			registry_thaw_stray(r, &u->id);
 		}
 	}
 }

@@ -40,24 +40,35 @@ static void destroy_unit(struct session *s)
 	}
 }
 
-static void on_stray_destroyed(void *ctx, const struct inis_broker_msg *reply, int *fd, const struct inis_error *err)
+static void on_stray_done(void *ctx, const struct inis_broker_msg *reply, int *fd, const struct inis_error *err)
 {
 	(void)ctx;
 	(void)reply;
 	(void)fd;
 	if (err)
-		inis_log(INIS_LOG_WARN, "stray unit could not be destroyed", "error", err->message, NULL);
+		inis_log(INIS_LOG_WARN, "stray unit could not be put right", "error", err->message, NULL);
+}
+
+/* When it cannot be sent now, the next comparison finds the unit again. */
+static void put_right(struct registry *r, const struct unit_id *unit, enum inis_broker_verb verb)
+{
+	struct inis_broker_msg m;
+
+	inis_broker_msg_init(&m, verb, 0);
+	m.unit_id = *unit;
+	broker_send(r->broker, &m, on_stray_done, NULL, NULL);
 }
 
 void registry_destroy_stray(struct registry *r, const struct unit_id *unit)
 {
-	struct inis_broker_msg m;
-
 	inis_log(INIS_LOG_WARN, "destroying a unit without a session", "unit", unit->s, NULL);
-	inis_broker_msg_init(&m, INIS_B_DESTROY, 0);
-	m.unit_id = *unit;
-	/* When it cannot be sent now, the next comparison finds it again. */
-	broker_send(r->broker, &m, on_stray_destroyed, NULL, NULL);
+	put_right(r, unit, INIS_B_DESTROY);
+}
+
+void registry_thaw_stray(struct registry *r, const struct unit_id *unit)
+{
+	inis_log(INIS_LOG_WARN, "thawing the frozen unit of a live session", "unit", unit->s, NULL);
+	put_right(r, unit, INIS_B_THAW);
 }
 
 void session_exited(struct registry *r, const struct unit_id *unit)
@@ -115,6 +126,14 @@ static void on_agent_connect(void *ctx)
 	}
 }
 
+static void on_agent_quiet(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (s->machine.state == M_PAUSING)
+		session_freeze_unit(s);
+}
+
 static void on_agent_lost(void *ctx)
 {
 	struct session *s = ctx;
@@ -129,7 +148,11 @@ static void on_agent_lost(void *ctx)
 void session_open_agent(struct session *s, int fd)
 {
 	static const struct agent_owner owner = {
-		.on_ready = on_agent_ready, .on_connect = on_agent_connect, .on_lost = on_agent_lost};
+		.on_ready = on_agent_ready,
+		.on_connect = on_agent_connect,
+		.on_lost = on_agent_lost,
+		.on_quiet = on_agent_quiet,
+	};
 	cleanup_close int own = fd;
 
 	s->agent = agent_new(s->registry->config.loop, &owner, s, &s->failure);
@@ -226,10 +249,16 @@ void session_feed(struct session *s, enum machine_event event, enum end_reason r
 		log_state(s);
 	if ((actions & A_CHANGED) && s->machine.state == M_ENDED)
 		s->ended_at = inis_wall_ms();
+	if ((actions & A_CHANGED) && s->machine.state == M_LIVE)
+		session_touch(s);
 	if (actions & A_DROP_AGENT)
 		drop_agent(s);
 	if (actions & A_DESTROY_UNIT)
 		destroy_unit(s);
+	if (actions & A_PAUSE_UNIT)
+		session_pause_unit(s);
+	if (actions & A_RESUME_UNIT)
+		session_thaw_unit(s);
 	if (actions & A_PERSIST)
 		session_persist(s);
 	if (s->machine.state == M_ENDED)

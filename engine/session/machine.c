@@ -57,7 +57,12 @@ static const struct transition TABLE[] = {
 	{M_RESTORING, E_RESTORE_LOST, M_ENDING, 0},
 
 	{M_LIVE, E_COMPLETED, M_ENDING, 0},
+	{M_PAUSING, E_COMPLETED, M_ENDING, 0},
+	{M_RESUMING, E_COMPLETED, M_ENDING, 0},
 	{M_LIVE, E_DETACH_DESTROY, M_ENDING, 0},
+	{M_PAUSING, E_DETACH_DESTROY, M_ENDING, 0},
+	{M_PAUSED, E_DETACH_DESTROY, M_ENDING, 0},
+	{M_RESUMING, E_DETACH_DESTROY, M_ENDING, 0},
 	{M_LIVE, E_UNIT_LOST, M_ENDING, 0},
 	{M_FORKING, E_UNIT_LOST, M_ENDING, 0},
 	{M_RESTORING, E_UNIT_LOST, M_ENDING, 0},
@@ -74,6 +79,7 @@ static const char *const REASONS[END_REASON_COUNT] = {
 	[END_MAX_LIFETIME] = "max_lifetime",
 	[END_PAUSED_TTL] = "paused_ttl",
 	[END_ERROR] = "error",
+	[END_LEASE_EXPIRED] = "lease_expired",
 };
 
 static enum end_reason reason_of(enum machine_event event)
@@ -108,7 +114,7 @@ static unsigned enter(struct machine *m, enum machine_state to, unsigned actions
 {
 	set_state(m, to, now);
 	actions |= A_CHANGED;
-	if (to == M_PAUSING || to == M_RESTORING)
+	if (to == M_RESTORING)
 		actions |= A_DROP_AGENT;
 	if (to != M_FAILED && to != M_ENDING)
 		return actions;
@@ -128,16 +134,17 @@ static unsigned end(struct machine *m, enum end_reason reason, inis_ms now)
 
 void machine_init(struct machine *m, inis_ms now, inis_ms lifetime_at, inis_ms paused_ttl_ms)
 {
-	*m = (struct machine){.unit = UNIT_ASKED, .lifetime_at = lifetime_at, .paused_ttl_ms = paused_ttl_ms};
+	*m = (struct machine){
+		.unit = UNIT_ASKED, .lifetime_at = lifetime_at, .lease_at = INIS_NEVER, .paused_ttl_ms = paused_ttl_ms};
 	set_state(m, M_CREATING, now);
 }
 
-void machine_restore(struct machine *m, inis_ms now, enum machine_state state, enum machine_unit unit,
+void machine_restore(struct machine *m, inis_ms since, enum machine_state state, enum machine_unit unit,
 		     enum end_reason reason)
 {
 	m->unit = unit;
 	m->reason = reason;
-	set_state(m, state, now);
+	set_state(m, state, since);
 }
 
 static bool wants_unit(enum machine_state s)
@@ -195,6 +202,8 @@ static unsigned tick(struct machine *m, inis_ms now)
 
 	if (m->state == M_LIVE && now >= m->lifetime_at)
 		return end(m, END_MAX_LIFETIME, now);
+	if (wants_unit(m->state) && now >= m->lease_at)
+		return end(m, END_LEASE_EXPIRED, now);
 	if (now < m->deadline)
 		return 0;
 	if (m->state == M_PAUSED)
@@ -238,9 +247,9 @@ unsigned machine_step(struct machine *m, enum machine_event event, enum end_reas
 
 inis_ms machine_next_tick(const struct machine *m)
 {
-	if (m->state == M_LIVE)
-		return m->lifetime_at;
-	return m->deadline;
+	inis_ms at = m->state == M_LIVE ? m->lifetime_at : m->deadline;
+
+	return wants_unit(m->state) && m->lease_at < at ? m->lease_at : at;
 }
 
 bool machine_lifetime_expired(const struct machine *m, inis_ms now)

@@ -17,7 +17,9 @@
  *                ENDING -- UNIT_DESTROYED --> ENDED
  *
  * Events go in, actions come out; no clock, no memory, no I/O. Times are those
- * of the caller's one clock, passed in. Invariants, which a random simulation
+ * of the caller's one clock, passed in. A pause freezes the unit where it is:
+ * what talks to the guest stays and goes on after the resume. A lease that is
+ * not renewed ends a session in every state. Invariants, which a random simulation
  * checks: every state but ENDED has a way out that does not depend on the
  * outside (a deadline or DELETE), ENDED is the only terminal one, and it is
  * never reached while a unit exists or may still come into being.
@@ -93,6 +95,7 @@ enum end_reason {
 	END_MAX_LIFETIME,
 	END_PAUSED_TTL,
 	END_ERROR,
+	END_LEASE_EXPIRED,
 	END_REASON_COUNT
 };
 
@@ -102,14 +105,15 @@ struct machine {
 	enum end_reason reason; /* from ENDING on */
 	inis_ms deadline; /* of a transient state; INIS_NEVER in LIVE and ENDED */
 	inis_ms lifetime_at; /* INIS_NEVER = no cap */
+	inis_ms lease_at; /* when it ends unless the lease is renewed; INIS_NEVER = no lease */
 	inis_ms paused_ttl_ms; /* INIS_NEVER = none */
 };
 
 /* A new session: CREATING, its unit asked for. */
 void machine_init(struct machine *m, inis_ms now, inis_ms lifetime_at, inis_ms paused_ttl_ms);
 
-/* A session found in the store: in `state`, with or without a unit. */
-void machine_restore(struct machine *m, inis_ms now, enum machine_state state, enum machine_unit unit,
+/* A session found in the store: in `state` since then, which may be long ago, with or without a unit. */
+void machine_restore(struct machine *m, inis_ms since, enum machine_state state, enum machine_unit unit,
 		     enum end_reason reason);
 
 /* Feeds an event; returns actions. reason matters for E_DELETE only. */

@@ -15,11 +15,11 @@ json_t *session_doc(const struct session *s)
 
 	if (!spec)
 		return NULL;
-	return json_pack("{s:o, s:I, s:I, s:s*, s:i, s:i, s:s*, s:s*}", "spec", spec, "created_at",
-			 (json_int_t)s->created_at, "last_active_at", (json_int_t)s->last_active_at, "status_reason",
-			 s->failure.message[0] ? s->failure.message : NULL, "disk_kind", (int)s->disk_kind, "disk_mb",
-			 (int)s->disk_mb, "idempotency_key", s->idempotency_key, "idempotency_hash",
-			 s->idempotency_key ? s->idempotency_hash : NULL);
+	return json_pack("{s:o, s:I, s:I, s:I, s:s*, s:i, s:i, s:s*, s:s*}", "spec", spec, "created_at",
+			 (json_int_t)s->created_at, "last_active_at", (json_int_t)s->last_active_at, "paused_at",
+			 (json_int_t)s->paused_at, "status_reason", s->failure.message[0] ? s->failure.message : NULL,
+			 "disk_kind", (int)s->disk_kind, "disk_mb", (int)s->disk_mb, "idempotency_key",
+			 s->idempotency_key, "idempotency_hash", s->idempotency_key ? s->idempotency_hash : NULL);
 }
 
 static void on_stored(void *ctx, const struct inis_error *err)
@@ -30,7 +30,8 @@ static void on_stored(void *ctx, const struct inis_error *err)
 	if (err) {
 		s->write_error = *err;
 		s->dirty = true;
-		inis_log(INIS_LOG_ERROR, "session could not be stored", "session", s->id.s, "error", err->message, NULL);
+		inis_log(INIS_LOG_ERROR, "session could not be stored", "session", s->id.s, "error", err->message,
+			 NULL);
 	}
 	if (!s->registry->closing)
 		session_notify(s);
@@ -110,6 +111,7 @@ static int read_doc(struct session *s, const json_t *doc, const char *secrets, s
 	if (spec_from_json(&s->spec, json_object_get(doc, "spec"), secrets, err) < 0 || copy_key(s, doc, err) < 0)
 		return -1;
 	s->last_active_at = json_integer_value(json_object_get(doc, "last_active_at"));
+	s->paused_at = json_integer_value(json_object_get(doc, "paused_at"));
 	s->disk_kind = (uint32_t)json_integer_value(json_object_get(doc, "disk_kind"));
 	s->disk_mb = (uint32_t)json_integer_value(json_object_get(doc, "disk_mb"));
 	copy_failure(s, doc);
@@ -142,7 +144,7 @@ struct session *session_from_row(const struct inis_session_row *row, struct inis
 		end_reason_parse(row->end_reason, &reason);
 	machine_state_parse(row->state, &state);
 	unit_id_parse(row->unit, &s->unit);
+	session_set_timers(s);
 	machine_restore(&s->machine, inis_now_ms(), state, s->unit.s[0] ? UNIT_PRESENT : UNIT_NONE, reason);
-	session_set_lifetime(s);
 	return s;
 }

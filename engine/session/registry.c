@@ -164,7 +164,7 @@ struct session *registry_create(struct registry *r, struct session_create *c, st
 	s->disk_mb = r->config.disk_mb;
 	s->disk_kind = r->disk_kind;
 	machine_init(&s->machine, inis_now_ms(), INIS_NEVER, INIS_NEVER);
-	session_set_lifetime(s);
+	session_set_timers(s);
 	registry_add(r, s);
 	session_start_unit(s);
 	registry_wake_at(r, machine_next_tick(&s->machine));
@@ -176,7 +176,7 @@ struct session *registry_create(struct registry *r, struct session_create *c, st
 
 static bool session_due(const struct session *s, inis_ms now)
 {
-	return machine_next_tick(&s->machine) <= now || session_next_wait(s) <= now;
+	return machine_next_tick(&s->machine) <= now || session_next_wait(s) <= now || session_idle_due(s) <= now;
 }
 
 static void run_due(struct registry *r, inis_ms now)
@@ -194,6 +194,7 @@ static void run_due(struct registry *r, inis_ms now)
 		session_ref(s);
 		session_expire_waits(s, now);
 		session_feed(s, E_TICK, END_NONE);
+		session_idle_tick(s, now);
 		session_unref(s);
 	}
 }
@@ -218,6 +219,8 @@ static inis_ms first_due(const struct registry *r)
 			due = machine_next_tick(&s->machine);
 		if (session_next_wait(s) < due)
 			due = session_next_wait(s);
+		if (session_idle_due(s) < due)
+			due = session_idle_due(s);
 	}
 	return due;
 }

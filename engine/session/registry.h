@@ -38,9 +38,11 @@ struct session;
 typedef void (*session_done)(struct session *s, void *ctx, const struct inis_error *err);
 
 enum wait_kind {
-	WAIT_READY, /* usable, or never */
+	WAIT_READY, /* usable, or never; a paused session is resumed for it */
 	WAIT_SETTLED, /* made or failed, and on disk */
 	WAIT_STORED, /* on disk as it is */
+	WAIT_PAUSED, /* paused and on disk, or never; a live session is paused for it */
+	WAIT_LIVE, /* live and on disk, or never; likewise resumed */
 	WAIT_GONE, /* ended, and on disk */
 };
 
@@ -70,11 +72,18 @@ struct session {
 	inis_ms created_at; /* wall clock, likewise below */
 	inis_ms last_active_at;
 	inis_ms ended_at;
+	inis_ms paused_at; /* 0 = not paused */
 	struct inis_error failure; /* why it never came up */
 	struct unit_id unit; /* "" = none */
 	uint32_t disk_kind; /* enum inis_disk_kind */
 	uint32_t disk_mb;
 	struct agent *agent;
+	unsigned uses; /* operations and terminals going on */
+	unsigned terminals; /* clients of terminals */
+	inis_ms idle_at; /* of the process clock: when it has been idle for long enough; see idle.c */
+	inis_ms kept_until; /* wall clock: last seen sign of a keep_alive process */
+	uint64_t cpu_us; /* at the beginning of a sample; 0 = none is being taken */
+	bool probing; /* whether it is idle is being found out */
 	bool answered; /* a client knows the id: a failure must stay visible */
 	bool listed;
 	bool stored; /* has a row in the store */
@@ -145,6 +154,21 @@ void session_delete(struct session *s, enum end_reason reason, session_done done
 void session_completed(struct session *s);
 /* An operation used it. */
 void session_touch(struct session *s);
+/* An operation begins and ends: in between the session is not idle. */
+void session_use_begin(struct session *s);
+void session_use_end(struct session *s);
+/* A client of a terminal comes and goes. lost: without having been told of an end; then on_pty_detach applies. */
+void session_pty_attach(struct session *s);
+void session_pty_detach(struct session *s, bool lost);
+
+/*
+ * Freezes the session in place, or goes on with it. done when it is paused (live) and that is on disk, or err.
+ * Of several callers at once each gets what it asked for, one after the other.
+ */
+void session_pause(struct session *s, inis_ms limit, session_done done, void *ctx);
+void session_resume(struct session *s, inis_ms limit, session_done done, void *ctx);
+/* The client of a leased session lives. Nothing without a lease. Gives the wall-clock time until which it holds. */
+inis_ms session_renew_lease(struct session *s);
 
 /* The stored form. New reference; NULL = no memory. */
 json_t *session_doc(const struct session *s);

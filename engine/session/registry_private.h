@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * registry_private.h - what registry.c, session.c, lifecycle.c, persist.c and adopt.c share.
+ * registry_private.h - what registry.c, session.c, lifecycle.c, pause.c, idle.c, persist.c and adopt.c share.
  */
 #ifndef INIS_SESSION_REGISTRY_PRIVATE_H
 #define INIS_SESSION_REGISTRY_PRIVATE_H
@@ -38,11 +38,25 @@ void registry_wake_at(struct registry *r, inis_ms when);
 
 /* session.c */
 struct session *session_new(struct registry *r, struct inis_error *err);
-void session_set_lifetime(struct session *s);
+void session_set_timers(struct session *s);
 void session_notify(struct session *s);
 void session_end_waits(struct session *s, const struct inis_error *err);
 void session_expire_waits(struct session *s, inis_ms now);
 inis_ms session_next_wait(const struct session *s);
+void session_wait_for(struct session *s, enum wait_kind what, inis_ms limit, session_done done, void *ctx);
+bool session_waited_for(const struct session *s, enum wait_kind what);
+void session_fail_waits(struct session *s, enum wait_kind what, const struct inis_error *err);
+
+/* pause.c */
+void session_pause_unit(struct session *s);
+void session_freeze_unit(struct session *s); /* the agent knows of it */
+void session_thaw_unit(struct session *s);
+void session_pursue(struct session *s); /* goes where the waits want it to be */
+
+/* idle.c */
+void session_set_idle(struct session *s); /* after last_active_at was set */
+inis_ms session_idle_due(const struct session *s);
+void session_idle_tick(struct session *s, inis_ms now);
 
 /* lifecycle.c */
 void session_feed(struct session *s, enum machine_event event, enum end_reason reason);
@@ -50,6 +64,7 @@ void session_start_unit(struct session *s);
 void session_open_agent(struct session *s, int fd);
 void session_exited(struct registry *r, const struct unit_id *unit);
 void registry_destroy_stray(struct registry *r, const struct unit_id *unit);
+void registry_thaw_stray(struct registry *r, const struct unit_id *unit);
 
 /* persist.c */
 void session_persist(struct session *s);

@@ -36,19 +36,25 @@ void session_unref(struct session *s)
 	free(s);
 }
 
-void session_set_lifetime(struct session *s)
+void session_set_timers(struct session *s)
 {
 	inis_ms left = s->created_at + s->spec.max_lifetime_ms - inis_wall_ms();
 	int64_t ttl = s->spec.paused_ttl_ms;
 
 	s->machine.lifetime_at = s->spec.max_lifetime_ms ? inis_deadline_in(left) : INIS_NEVER;
 	s->machine.paused_ttl_ms = ttl < 0 ? INIS_NEVER : ttl == 0 ? SPEC_PAUSED_TTL_MS : ttl;
+	/* Whole again after a restart: while the server was down no client could renew it. */
+	session_renew_lease(s);
 }
 
-void session_touch(struct session *s)
+inis_ms session_renew_lease(struct session *s)
 {
-	s->last_active_at = inis_wall_ms();
-	s->dirty = true;
+	if (!s->spec.lease_ms) {
+		s->machine.lease_at = INIS_NEVER;
+		return INIS_NEVER;
+	}
+	s->machine.lease_at = inis_deadline_in(s->spec.lease_ms);
+	return inis_wall_ms() + s->spec.lease_ms;
 }
 
 const char *session_state(const struct session *s)
@@ -66,13 +72,13 @@ int session_check(const struct session *s, struct inis_error *err)
 		return 0;
 	case M_CREATING:
 	case M_RESTORING:
-	case M_PAUSING:
 		return inis_fail(err, INIS_SESSION_NOT_LIVE, "session %s is not ready", s->id.s);
+	case M_PAUSING:
 	case M_PAUSED:
 	case M_RESUMING:
 		if (machine_lifetime_expired(&s->machine, inis_now_ms()))
 			return inis_fail(err, INIS_SESSION_ENDED, "session %s is past its lifetime", s->id.s);
-		return inis_fail(err, INIS_NOT_IMPLEMENTED, "resuming a paused session is not built yet");
+		return inis_fail(err, INIS_SESSION_NOT_LIVE, "session %s is paused", s->id.s);
 	case M_FAILED:
 		return inis_fail(err, INIS_SESSION_ENDED, "session %s never came up: %s", s->id.s, s->failure.message);
 	default:
@@ -85,11 +91,25 @@ int session_check(const struct session *s, struct inis_error *err)
 
 /* ---- waiting ---- */
 
+/* Nothing can be done with it any more but to look at it or delete it. */
+static bool is_over(const struct session *s)
+{
+	enum machine_state state = s->machine.state;
+
+	return state == M_FAILED || state == M_ENDING || state == M_ENDED;
+}
+
 static bool has_come(const struct session *s, enum wait_kind what)
 {
+	bool expired = machine_lifetime_expired(&s->machine, inis_now_ms());
+
 	switch (what) {
 	case WAIT_READY:
-		return s->machine.state != M_CREATING;
+		return session_check(s, NULL) == 0 || is_over(s) || expired;
+	case WAIT_LIVE:
+		return (session_check(s, NULL) == 0 && s->writes == 0) || is_over(s) || expired;
+	case WAIT_PAUSED:
+		return (s->machine.state == M_PAUSED && s->writes == 0) || is_over(s);
 	case WAIT_SETTLED:
 		return s->machine.state != M_CREATING && s->writes == 0;
 	case WAIT_STORED:
@@ -110,10 +130,11 @@ static void come(struct session *s, struct session_wait *w)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
-	if (w->what == WAIT_READY)
-		finish_wait(s, w, session_check(s, &err) < 0 ? &err : NULL);
+	if ((w->what == WAIT_READY || w->what == WAIT_LIVE || (w->what == WAIT_PAUSED && is_over(s))) &&
+	    session_check(s, &err) < 0)
+		finish_wait(s, w, &err);
 	else
-		finish_wait(s, w, s->write_error.code ? &s->write_error : NULL);
+		finish_wait(s, w, w->what != WAIT_READY && s->write_error.code ? &s->write_error : NULL);
 }
 
 void session_notify(struct session *s)
@@ -129,7 +150,33 @@ void session_notify(struct session *s)
 		if (w)
 			come(s, w);
 	} while (w);
+	session_pursue(s);
 	session_unref(s);
+}
+
+bool session_waited_for(const struct session *s, enum wait_kind what)
+{
+	const struct session_wait *w;
+
+	LIST_FOREACH (w, &s->waits, link) {
+		if (w->what == what)
+			return true;
+	}
+	return false;
+}
+
+void session_fail_waits(struct session *s, enum wait_kind what, const struct inis_error *err)
+{
+	struct session_wait *w;
+
+	do {
+		LIST_FOREACH (w, &s->waits, link) {
+			if (w->what == what)
+				break;
+		}
+		if (w)
+			finish_wait(s, w, err);
+	} while (w);
 }
 
 void session_end_waits(struct session *s, const struct inis_error *err)
@@ -146,6 +193,8 @@ static void expire(struct session *s, struct session_wait *w)
 
 	switch (w->what) {
 	case WAIT_READY:
+	case WAIT_LIVE:
+	case WAIT_PAUSED:
 		inis_fail(&err, INIS_SESSION_NOT_LIVE, "session %s is not ready yet", s->id.s);
 		finish_wait(s, w, &err);
 		return;
@@ -188,7 +237,7 @@ inis_ms session_next_wait(const struct session *s)
 	return due;
 }
 
-static void wait_for(struct session *s, enum wait_kind what, inis_ms limit, session_done done, void *ctx)
+void session_wait_for(struct session *s, enum wait_kind what, inis_ms limit, session_done done, void *ctx)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 	struct session_wait *w = malloc(sizeof(*w));
@@ -206,12 +255,12 @@ static void wait_for(struct session *s, enum wait_kind what, inis_ms limit, sess
 
 void session_wait_ready(struct session *s, inis_ms limit, session_done done, void *ctx)
 {
-	wait_for(s, WAIT_READY, limit, done, ctx);
+	session_wait_for(s, WAIT_READY, limit, done, ctx);
 }
 
 void session_wait_settled(struct session *s, inis_ms limit, session_done done, void *ctx)
 {
-	wait_for(s, WAIT_SETTLED, limit, done, ctx);
+	session_wait_for(s, WAIT_SETTLED, limit, done, ctx);
 }
 
 void session_delete(struct session *s, enum end_reason reason, session_done done, void *ctx)
@@ -219,7 +268,7 @@ void session_delete(struct session *s, enum end_reason reason, session_done done
 	session_ref(s);
 	session_feed(s, E_DELETE, reason);
 	/* Beyond the machine's own repetition: the unit is stuck, the session is gone all the same. */
-	wait_for(s, WAIT_GONE, 40000, done, ctx);
+	session_wait_for(s, WAIT_GONE, 40000, done, ctx);
 	session_unref(s);
 }
 

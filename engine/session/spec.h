@@ -52,6 +52,7 @@ struct session_spec {
 	int64_t idle_net_bytes;
 	int64_t max_lifetime_ms; /* 0 = no cap */
 	int64_t paused_ttl_ms; /* 0 = default, negative = never */
+	int64_t lease_ms; /* 0 = none */
 	bool no_sudo;
 	bool wake_on_http;
 	bool destroy_on_completion;
