@@ -65,7 +65,7 @@ static void on_settled(struct session *s, void *ctx, const struct inis_error *er
 	struct inis_error failure = err ? *err : s->failure;
 	struct http_request *rq = ctx;
 
-	if (!err && (s->machine.state == M_CREATING || session_check(s, NULL) == 0)) {
+	if (!err && !session_over(s)) {
 		s->answered = true;
 		answer(rq, s);
 		return;

@@ -27,8 +27,7 @@ static int read_identity(const json_t *b, struct session_spec *s, struct inis_er
 	json_t *labels = NULL;
 
 	if (field_text(b, "name", 1, 128, &name, err) < 0 ||
-	    field_text(b, "external_id", 1, 255, &external_id, err) < 0 ||
-	    field_labels(b, "labels", &labels, err) < 0)
+	    field_text(b, "external_id", 1, 255, &external_id, err) < 0 || field_labels(b, "labels", &labels, err) < 0)
 		return -1;
 	if (name && !text_printable(name))
 		return inis_fail_field(err, "name", "must be printable text");
@@ -44,6 +43,7 @@ static int read_timers(const json_t *b, struct session_spec *s, struct inis_erro
 	    field_int(b, "idle_busy_cpu_threshold_pct", 0, 6400, &s->idle_cpu_pct, err) < 0 ||
 	    field_int(b, "idle_busy_network_bytes_per_sec", 0, FIELD_INT_MAX, &s->idle_net_bytes, err) < 0 ||
 	    field_int(b, "paused_ttl_ms", -FIELD_INT_MAX, TIMER_MAX_MS, &s->paused_ttl_ms, err) < 0 ||
+	    field_int(b, "lease_ms", TIMER_MIN_MS, TIMER_MAX_MS, &s->lease_ms, err) < 0 ||
 	    field_choice(b, "on_pty_detach", SPEC_DETACHES, &s->on_pty_detach, err) < 0)
 		return -1;
 	if (s->idle_mode == IDLE_ACTIVITY && s->idle_timeout_ms < SPEC_ACTIVITY_IDLE_MS)

@@ -88,7 +88,8 @@ static void next(struct batch *b)
 	while (b->at < b->count) {
 		struct item *it = &b->items[b->at];
 
-		if (session_check(b->op.session, &err) < 0) {
+		if (!op_agent(&b->op)) {
+			session_check(b->op.session, &err);
 			op_fail(&b->op, &err);
 			return;
 		}

@@ -19,9 +19,17 @@ void sessions_get(struct http_request *rq);
 void session_get(struct http_request *rq);
 void session_remove(struct http_request *rq);
 
+/* pause.c */
+void session_pause_post(struct http_request *rq);
+void session_resume_post(struct http_request *rq);
+void session_lease_post(struct http_request *rq);
+
 /* exec.c, exec_cancel.c */
 void exec_post(struct http_request *rq);
 void exec_remove(struct http_request *rq);
+
+/* pty.c */
+void pty_get(struct http_request *rq);
 
 /* processes.c, process_logs.c, process_stdin.c */
 void process_post(struct http_request *rq);

@@ -110,6 +110,8 @@ static void op_free(struct op *op)
 {
 	if (op->cleanup)
 		op->cleanup(op);
+	if (op->uses)
+		session_use_end(op->session);
 	session_unref(op->session);
 	json_decref(op->body);
 	free(op);
@@ -160,7 +162,8 @@ static void on_ready(struct session *s, void *ctx, const struct inis_error *err)
 		op_fail(op, &broken);
 		return;
 	}
-	session_touch(s);
+	op->uses = true;
+	session_use_begin(s);
 	op->go(op);
 }
 

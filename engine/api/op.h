@@ -3,8 +3,8 @@
  * op.h - a request about one session, from its head to its answer.
  *
  * A handler checks its request, makes an op (its own struct begins with one) and
- * hands it to op_begin(), which finds the session, waits for it within a bound,
- * and calls go(). Exactly one of op_json(), op_empty(), op_fail() or op_end()
+ * hands it to op_begin(), which finds the session, resumes it or waits for it
+ * within a bound, and calls go(). Exactly one of op_json(), op_empty(), op_fail() or op_end()
  * ends the op: it answers and frees.
  */
 #ifndef INIS_API_OP_H
@@ -18,6 +18,7 @@ struct op {
 	struct agent_call *call; /* what runs for it, or NULL */
 	json_t *body; /* owned; texts borrowed from it stay valid */
 	int64_t begun_us;
+	bool uses; /* counted by the session as going on */
 	void (*go)(struct op *op);
 	void (*cleanup)(struct op *op); /* of the handler's own part; may be NULL */
 };

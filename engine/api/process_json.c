@@ -61,7 +61,7 @@ void process_fail(struct op *op, const struct inis_error *err)
 {
 	struct inis_error mine = *err;
 
-	if (err->code == INIS_NOT_FOUND && session_check(op->session, NULL) == 0)
+	if (err->code == INIS_NOT_FOUND && op_agent(op))
 		no_such_process(op, &mine);
 	op_fail(op, &mine);
 }

@@ -15,10 +15,14 @@ const struct http_route API_ROUTES[] = {
 	{"GET", "/v1/sessions", sessions_get, 0, 0},
 	{"GET", S, session_get, 0, 0},
 	{"DELETE", S, session_remove, 0, 0},
+	{"POST", S "/pause", session_pause_post, 0, 0},
+	{"POST", S "/resume", session_resume_post, 0, 0},
+	{"POST", S "/lease", session_lease_post, 0, 0},
 	{"GET", S "/egress", egress_get, 0, 0},
 
 	{"POST", S "/exec", exec_post, 0, 0},
 	{"DELETE", S "/execs/{exec_id}", exec_remove, 0, 0},
+	{"GET", S "/pty", pty_get, HTTP_UPGRADE, 0},
 
 	{"POST", S "/processes", process_post, 0, 0},
 	{"GET", S "/processes", processes_get, 0, 0},
@@ -37,8 +41,6 @@ const struct http_route API_ROUTES[] = {
 	{"PUT", S "/files/stream", upload_put, HTTP_STREAM_BODY, 0},
 	{"GET", S "/files/stream", download_get, 0, 0},
 
-	{"POST", S "/pause", planned, 0, 0},
-	{"POST", S "/resume", planned, 0, 0},
 	{"POST", S "/fork", planned, 0, 0},
 	{"POST", S "/archive/retry", planned, 0, 0},
 	{"GET", S "/usage", planned, 0, 0},
@@ -66,7 +68,6 @@ const struct http_route API_ROUTES[] = {
 	{"POST", S "/connections", planned, 0, 0},
 	{"PUT", S "/connections/{name}", planned, 0, 0},
 	{"DELETE", S "/connections/{name}", planned, 0, 0},
-	{"GET", S "/pty", planned, 0, 0},
 	{"POST", S "/tokens", planned, 0, 0},
 	{"GET", S "/tokens", planned, 0, 0},
 	{"DELETE", S "/tokens/{token_id}", planned, 0, 0},

@@ -41,6 +41,8 @@ static void put_state(struct object *o, const struct session *s)
 		object_text(o, "status_reason", s->failure.message[0] ? s->failure.message : "provisioning failed");
 	else if (strcmp(state, "lifetime_expired") == 0)
 		object_text(o, "status_reason", "the session is past its max_lifetime_ms");
+	if (strcmp(state, "paused") == 0)
+		object_text(o, "snapshot_tier", "hot");
 	if (strcmp(state, "ended") != 0)
 		return;
 	object_time(o, "ended_at", s->ended_at ? s->ended_at : s->last_active_at);
@@ -68,6 +70,8 @@ static void put_timers(struct object *o, const struct session_spec *spec)
 		object_int(o, "max_lifetime_ms", spec->max_lifetime_ms);
 	object_text(o, "on_pty_detach", SPEC_DETACHES[spec->on_pty_detach]);
 	object_int(o, "paused_ttl_ms", spec->paused_ttl_ms);
+	if (spec->lease_ms)
+		object_int(o, "lease_ms", spec->lease_ms);
 }
 
 static void put_machine(struct object *o, const struct session *s)

@@ -141,6 +141,8 @@ void session_unref(struct session *s);
 
 /* 0: the guest can be used now. -1: err says why not; session_not_live while CREATING means: wait. */
 int session_check(const struct session *s, struct inis_error *err);
+/* Nothing can be done with it any more but to look at it or delete it. */
+bool session_over(const struct session *s);
 /* Calls done at once or later: usable, or err. */
 void session_wait_ready(struct session *s, inis_ms limit, session_done done, void *ctx);
 /*

@@ -91,8 +91,7 @@ int session_check(const struct session *s, struct inis_error *err)
 
 /* ---- waiting ---- */
 
-/* Nothing can be done with it any more but to look at it or delete it. */
-static bool is_over(const struct session *s)
+bool session_over(const struct session *s)
 {
 	enum machine_state state = s->machine.state;
 
@@ -105,11 +104,11 @@ static bool has_come(const struct session *s, enum wait_kind what)
 
 	switch (what) {
 	case WAIT_READY:
-		return session_check(s, NULL) == 0 || is_over(s) || expired;
+		return session_check(s, NULL) == 0 || session_over(s) || expired;
 	case WAIT_LIVE:
-		return (session_check(s, NULL) == 0 && s->writes == 0) || is_over(s) || expired;
+		return (session_check(s, NULL) == 0 && s->writes == 0) || session_over(s) || expired;
 	case WAIT_PAUSED:
-		return (s->machine.state == M_PAUSED && s->writes == 0) || is_over(s);
+		return (s->machine.state == M_PAUSED && s->writes == 0) || session_over(s);
 	case WAIT_SETTLED:
 		return s->machine.state != M_CREATING && s->writes == 0;
 	case WAIT_STORED:
@@ -130,7 +129,7 @@ static void come(struct session *s, struct session_wait *w)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
-	if ((w->what == WAIT_READY || w->what == WAIT_LIVE || (w->what == WAIT_PAUSED && is_over(s))) &&
+	if ((w->what == WAIT_READY || w->what == WAIT_LIVE || (w->what == WAIT_PAUSED && session_over(s))) &&
 	    session_check(s, &err) < 0)
 		finish_wait(s, w, &err);
 	else
