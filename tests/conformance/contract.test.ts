@@ -18,8 +18,8 @@ test("the_contract_is_valid_and_keeps_its_own_rules", async () => {
 });
 
 test("the_contract_covers_the_whole_protocol", () => {
-  assert.equal(operations.length, 81);
-  assert.equal(operations.filter(({ status }) => status === "built").length, 24);
+  assert.equal(operations.length, 82);
+  assert.equal(operations.filter(({ status }) => status === "built").length, 27);
 });
 
 test("the_server_offers_exactly_the_extensions_of_the_contract", async () => {
