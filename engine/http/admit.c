@@ -14,6 +14,7 @@
 #include "http/conn.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "http/upgrade.h"
 
 static const char *bearer_token(const struct http_request *rq)
 {
@@ -74,7 +75,8 @@ void http_admit(struct http_request *rq)
 		unauthenticated(rq);
 		return;
 	}
-	if (found < 0 || (!http_body_is_streamed(rq) && http_body_check_length(rq, &err) < 0)) {
+	if (found < 0 || (!http_body_is_streamed(rq) && http_body_check_length(rq, &err) < 0) ||
+	    ((rq->route->flags & HTTP_UPGRADE) && http_upgrade_check(rq, &err) < 0)) {
 		http_respond_error(rq, &err);
 		return;
 	}

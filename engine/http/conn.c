@@ -10,6 +10,7 @@
 #include "http/body.h"
 #include "http/respond.h"
 #include "http/server.h"
+#include "http/upgrade.h"
 
 #define IDLE_BUFFER_MAX 4096
 
@@ -88,6 +89,12 @@ void http_conn_answered(struct http_conn *c, bool cut)
 	else
 		enter(c, HTTP_CONN_HEAD);
 	http_request_put(rq);
+	http_conn_kick(c);
+}
+
+void http_conn_switch(struct http_conn *c)
+{
+	enter(c, HTTP_CONN_SOCKET);
 	http_conn_kick(c);
 }
 
@@ -185,6 +192,16 @@ static bool step_body(struct http_conn *c, struct http_request *rq)
 	return true;
 }
 
+/* Whatever ends the socket also throws its input away. */
+static bool step_socket(struct http_conn *c)
+{
+	size_t used = http_socket_input(c);
+
+	if (c->state == HTTP_CONN_SOCKET)
+		inis_buf_consume(&c->in, used);
+	return false;
+}
+
 static bool step(struct http_conn *c)
 {
 	struct http_request *rq = c->rq;
@@ -192,10 +209,10 @@ static bool step(struct http_conn *c)
 
 	if (c->state == HTTP_CONN_HEAD)
 		return c->in.len > 0 && step_head(c);
-	if (c->state != HTTP_CONN_BODY)
+	if (c->state != HTTP_CONN_BODY && c->state != HTTP_CONN_SOCKET)
 		return false;
 	http_request_get(rq);
-	again = step_body(c, rq);
+	again = c->state == HTTP_CONN_BODY ? step_body(c, rq) : step_socket(c);
 	http_request_put(rq);
 	return again;
 }
@@ -289,6 +306,8 @@ void http_conn_closed(struct http_conn *c)
 
 void http_conn_drain(struct http_conn *c)
 {
+	if (c->state == HTTP_CONN_SOCKET)
+		http_socket_drain(c);
 	if (c->state != HTTP_CONN_HEAD)
 		return;
 	if (http_sock_unsent(&c->sock) == 0)

@@ -11,6 +11,8 @@
  * a handler causes happens after the handler has returned, or on the next turn of
  * the loop (http_conn_kick).
  *
+ * WORK may lead to SOCKET, where the connection is a WebSocket until it lingers or closes.
+ *
  * LINGER: the last answer is out or on its way, the outgoing direction is ended
  * and input is thrown away for a while, because closing with unread input would
  * take the answer from the client.
@@ -25,7 +27,14 @@
 
 struct http_server;
 
-enum http_conn_state { HTTP_CONN_HEAD, HTTP_CONN_BODY, HTTP_CONN_WORK, HTTP_CONN_LINGER, HTTP_CONN_CLOSED };
+enum http_conn_state {
+	HTTP_CONN_HEAD,
+	HTTP_CONN_BODY,
+	HTTP_CONN_WORK,
+	HTTP_CONN_SOCKET,
+	HTTP_CONN_LINGER,
+	HTTP_CONN_CLOSED
+};
 
 struct http_conn {
 	struct http_sock sock;
@@ -47,6 +56,8 @@ struct http_conn {
 struct http_conn *http_conn_new(struct http_server *server);
 void http_conn_run(struct http_conn *c);
 void http_conn_kick(struct http_conn *c);
+/* The current request has become a WebSocket. */
+void http_conn_switch(struct http_conn *c);
 /* Sends 100 Continue if the client waits for it, and lets the body's clock begin. */
 void http_conn_continue(struct http_conn *c);
 /* The answer of c's request has been written; cut: it is not whole. Drops the handler's reference. */

@@ -41,7 +41,7 @@ typedef void (*http_handler)(struct http_request *rq);
 
 #define HTTP_NO_AUTH     0x1 /* no key needed */
 #define HTTP_STREAM_BODY 0x2 /* call the handler after the head; body by http_body_start() */
-#define HTTP_UPGRADE     0x4 /* reserved: a connection that leaves HTTP (terminals, previews) */
+#define HTTP_UPGRADE     0x4 /* only for WebSockets: the handler gets sound handshakes, see http/websocket.h */
 
 /* Pattern: literal segments and {name} captures, e.g. "/v1/sessions/{id}/exec"; literals win over captures. */
 struct http_route {
@@ -65,6 +65,7 @@ struct http_config {
 	size_t connections_max; /* more wait in the backlog */
 	uint64_t head_timeout_ms; /* whole head must come in this time; also idle keep-alive */
 	uint64_t body_idle_timeout_ms; /* longest silence inside a body or of a reader of our answer */
+	uint64_t websocket_ping_ms; /* 0 = a usual one */
 };
 
 struct http_server *http_server_start(const struct http_config *config, struct inis_error *err);
@@ -85,6 +86,8 @@ const char *http_request_id(const struct http_request *rq); /* "req_…", also s
 const char *http_param(const struct http_request *rq, const char *name);
 /* First value of a query parameter, form-decoded ('+' is space), or NULL. Not valid UTF-8 in any: the request was refused. */
 const char *http_query(const struct http_request *rq, const char *name);
+/* All values of a repeated one, in order, at most max; returns how many. */
+int http_query_all(const struct http_request *rq, const char *name, const char **values, int max);
 const char *http_header(const struct http_request *rq, const char *lower_case_name); /* or NULL */
 /* Whole body (not for STREAM_BODY); *n may be 0. */
 const uint8_t *http_body(const struct http_request *rq, size_t *n);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "http/json.h"
+#include "http/upgrade.h"
 
 struct http_request *http_request_new(size_t n)
 {
@@ -33,6 +34,7 @@ void http_request_put(struct http_request *rq)
 	inis_buf_free(&rq->body);
 	inis_buf_free(&rq->held);
 	inis_buf_free(&rq->extra);
+	http_socket_free(rq->websocket);
 	free(rq);
 }
 
@@ -93,6 +95,17 @@ const char *http_param(const struct http_request *rq, const char *name)
 const char *http_query(const struct http_request *rq, const char *name)
 {
 	return look_up(rq->query, rq->query_count, name);
+}
+
+int http_query_all(const struct http_request *rq, const char *name, const char **values, int max)
+{
+	int count = 0;
+
+	for (int i = 0; i < rq->query_count && count < max; i++) {
+		if (strcmp(rq->query[i].name, name) == 0)
+			values[count++] = rq->query[i].value;
+	}
+	return count;
 }
 
 const char *http_header(const struct http_request *rq, const char *lower_case_name)

@@ -20,6 +20,7 @@
 
 struct http_conn;
 struct http_spans;
+struct websocket;
 
 enum http_answer {
 	HTTP_ANSWER_NONE, /* nothing sent yet */
@@ -78,6 +79,7 @@ struct http_request {
 	uint64_t sent;
 	uint64_t written_at; /* loop time of the last write of a stream */
 	void (*on_drain)(struct http_request *rq, void *ctx);
+	struct websocket *websocket; /* what it has become, or NULL */
 
 	char *room; /* behind the head, for the decoded path */
 	char text[]; /* the head with its strings terminated */

@@ -14,7 +14,8 @@
 
 #include "base/clock.h"
 
-#define BACKLOG 511
+#define BACKLOG           511
+#define WEBSOCKET_PING_MS 25000
 
 static void keep_ticking(struct http_server *s);
 
@@ -279,6 +280,7 @@ struct http_server *http_server_start(const struct http_config *config, struct i
 	s->connections_max = config->connections_max;
 	s->head_timeout_ms = config->head_timeout_ms;
 	s->body_idle_timeout_ms = config->body_idle_timeout_ms;
+	s->websocket_ping_ms = config->websocket_ping_ms ? config->websocket_ping_ms : WEBSOCKET_PING_MS;
 	s->tick_ms = tick_for(config->head_timeout_ms, config->body_idle_timeout_ms);
 	s->router = http_router_new(config->routes, config->route_count, err);
 	if (!s->router || uv_tcp_init(s->loop, &s->listener) < 0) {

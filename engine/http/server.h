@@ -26,6 +26,7 @@ struct http_server {
 	size_t connections_max;
 	uint64_t head_timeout_ms;
 	uint64_t body_idle_timeout_ms;
+	uint64_t websocket_ping_ms;
 	uint64_t tick_ms;
 
 	struct http_conn *conns;

@@ -165,15 +165,29 @@ bool http_sock_stalled(struct http_sock *s, uint64_t now, uint64_t ms)
 	return now - s->seen_at > ms;
 }
 
+static bool ask_kernel(const struct http_sock *s, struct tcp_info *info)
+{
+	socklen_t n = sizeof(*info);
+	uv_os_fd_t fd;
+
+	return uv_fileno((const uv_handle_t *)&s->tcp, &fd) == 0 &&
+	       getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &n) == 0;
+}
+
+uint64_t http_sock_unheard_ms(const struct http_sock *s)
+{
+	struct tcp_info info;
+
+	return ask_kernel(s, &info) && info.tcpi_unacked > 0 ? info.tcpi_last_ack_recv : 0;
+}
+
 bool http_sock_peer_gone(const struct http_sock *s)
 {
 	struct tcp_info info;
-	socklen_t n = sizeof(info);
-	uv_os_fd_t fd;
 
-	if (s->broken || uv_fileno((const uv_handle_t *)&s->tcp, &fd) < 0)
+	if (s->broken)
 		return true;
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n) < 0)
+	if (!ask_kernel(s, &info))
 		return false;
 	return info.tcpi_state == TCP_CLOSE || info.tcpi_state == TCP_CLOSE_WAIT;
 }

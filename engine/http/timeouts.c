@@ -9,6 +9,7 @@
 #include "http/conn.h"
 #include "http/respond.h"
 #include "http/server.h"
+#include "http/upgrade.h"
 
 static bool body_is_awaited(const struct http_conn *c)
 {
@@ -38,6 +39,10 @@ void http_conn_tick(struct http_conn *c, uint64_t now)
 
 	if (c->state == HTTP_CONN_CLOSED)
 		return;
+	if (c->state == HTTP_CONN_SOCKET) {
+		http_socket_tick(c, now);
+		return;
+	}
 	if (c->sock.broken || http_sock_stalled(&c->sock, now, c->server->body_idle_timeout_ms))
 		http_conn_lost(c);
 	else if (c->state == HTTP_CONN_HEAD)

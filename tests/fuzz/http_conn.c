@@ -58,6 +58,12 @@ bool http_sock_stalled(struct http_sock *s, uint64_t now, uint64_t ms)
 	return false;
 }
 
+uint64_t http_sock_unheard_ms(const struct http_sock *s)
+{
+	(void)s;
+	return 0;
+}
+
 bool http_sock_peer_gone(const struct http_sock *s)
 {
 	(void)s;

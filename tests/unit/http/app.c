@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "http/http.h"
+#include "sockets.h"
 #include "upload.h"
 
 struct app_inside {
@@ -233,6 +234,7 @@ static const struct http_route ROUTES[] = {
 	{"PUT", "/stuck", put_stuck_upload, HTTP_STREAM_BODY, 0},
 	{"PUT", "/refused", put_refused, HTTP_STREAM_BODY, 0},
 	{"PUT", "/half", put_half, HTTP_STREAM_BODY, 0},
+	{"GET", "/socket", get_socket, HTTP_UPGRADE, 0},
 };
 
 /* ---- the thread ---- */
@@ -337,6 +339,7 @@ struct app *app_start(const struct app_options *options)
 		.connections_max = options->connections_max ? options->connections_max : 1000,
 		.head_timeout_ms = options->head_timeout_ms ? options->head_timeout_ms : 60000,
 		.body_idle_timeout_ms = options->body_idle_timeout_ms ? options->body_idle_timeout_ms : 60000,
+		.websocket_ping_ms = options->websocket_ping_ms,
 	};
 
 	app->inside = in;

@@ -16,6 +16,7 @@ struct app_options {
 	size_t connections_max;
 	uint64_t head_timeout_ms;
 	uint64_t body_idle_timeout_ms;
+	uint64_t websocket_ping_ms;
 };
 
 struct app {

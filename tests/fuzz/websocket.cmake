@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+inis_fuzzer(websocket websocket.c LIBS inis_base)
