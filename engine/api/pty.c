@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pty.c - GET /v1/sessions/{id}/pty: a terminal over a WebSocket.
+ *
+ * The handshake is answered when the command runs, so that what cannot be started
+ * is an ordinary error. The object lives as long as the agent's call: a client
+ * that leaves hangs up, and what becomes of the session then is decided when the
+ * hang-up has done its work: a pause must not stop it halfway.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "api/command.h"
+#include "api/fields.h"
+#include "api/handlers.h"
+#include "api/op.h"
+#include "http/websocket.h"
+
+#define PAYLOAD_MAX  ((size_t)1 << 20)
+#define MESSAGE_MAX  (PAYLOAD_MAX + 64)
+#define ARGS_MAX     64
+#define TERM_MAX     64
+#define OWN_ID_LEN   24 /* longer than chance can repeat */
+#define SIGNAL_MAX   63
+#define TERM_DEFAULT "xterm-256color"
+#define COLORTERM    "truecolor"
+
+enum frame { FRAME_DATA = 1, FRAME_RESIZE = 2, FRAME_SIGNAL = 3, FRAME_EXIT = 5, FRAME_ERROR = 6 };
+
+struct pty {
+	struct op op; /* first; rq is NULL once the socket has ended */
+	struct command command;
+	struct inis_str argv[ARGS_MAX];
+	json_t *env; /* what the request adds */
+	int64_t rows;
+	int64_t cols;
+	char id[OWN_ID_LEN + 1];
+	struct websocket *ws; /* while a client is attached */
+	bool attached; /* a client was, or still is */
+	bool lost; /* it has left without having been told of the end */
+};
+
+/* ---- to the client ---- */
+
+static void send_frame(struct pty *p, enum frame type, const void *data, size_t n)
+{
+	uint8_t head = (uint8_t)type;
+
+	if (!websocket_send(p->ws, &head, 1, data, n) && p->op.call)
+		agent_call_hold(p->op.call);
+}
+
+/* The socket ends and with it the request. */
+static void say_goodbye(struct pty *p, enum ws_status status)
+{
+	struct websocket *ws = p->ws;
+
+	p->ws = NULL;
+	p->op.rq = NULL;
+	websocket_close(ws, status);
+}
+
+static void say_error(struct pty *p, const char *text, enum ws_status status)
+{
+	send_frame(p, FRAME_ERROR, text, strlen(text));
+	say_goodbye(p, status);
+}
+
+static void on_output(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+{
+	struct pty *p = ctx;
+
+	(void)stream;
+	(void)offset;
+	if (p->ws)
+		send_frame(p, FRAME_DATA, data, n);
+}
+
+static void on_drain(void *ctx)
+{
+	struct pty *p = ctx;
+
+	if (p->op.call)
+		agent_call_unhold(p->op.call);
+}
+
+/* ---- from the client ---- */
+
+static void hang_up(struct pty *p)
+{
+	agent_call_unhold(p->op.call);
+	agent_call_cancel(p->op.call, INIS_TERM_GRACE_MS);
+}
+
+static void on_malformed(struct pty *p, const char *text)
+{
+	say_error(p, text, WS_PROTOCOL_ERROR);
+	hang_up(p);
+}
+
+static void on_input(struct pty *p, const uint8_t *data, size_t n)
+{
+	if (n > PAYLOAD_MAX)
+		on_malformed(p, "DATA: more than 1 MiB");
+	else if (n > 0 && !agent_call_write(p->op.call, data, n))
+		websocket_hold(p->ws);
+}
+
+static void on_resize(struct pty *p, const uint8_t *data, size_t n)
+{
+	uint16_t rows, cols;
+
+	if (n != 4) {
+		on_malformed(p, "RESIZE: must hold rows and columns, two bytes each");
+		return;
+	}
+	rows = (uint16_t)(data[0] << 8 | data[1]);
+	cols = (uint16_t)(data[2] << 8 | data[3]);
+	/* What a client sends whose window is not shown. */
+	if (rows > 0 && cols > 0)
+		agent_call_resize(p->op.call, rows, cols);
+}
+
+static void on_signal(struct pty *p, const uint8_t *data, size_t n)
+{
+	if (n != 1 || data[0] == 0 || data[0] > SIGNAL_MAX)
+		on_malformed(p, "SIGNAL: must be the number of a signal, one byte");
+	else
+		agent_call_signal(p->op.call, data[0]);
+}
+
+static void on_message(void *ctx, const uint8_t *data, size_t n)
+{
+	struct pty *p = ctx;
+
+	if (n == 0)
+		return;
+	if (data[0] == FRAME_DATA)
+		on_input(p, data + 1, n - 1);
+	else if (data[0] == FRAME_RESIZE)
+		on_resize(p, data + 1, n - 1);
+	else if (data[0] == FRAME_SIGNAL)
+		on_signal(p, data + 1, n - 1);
+}
+
+static void on_input_room(void *ctx)
+{
+	struct pty *p = ctx;
+
+	if (p->ws)
+		websocket_unhold(p->ws);
+}
+
+static void on_closed(void *ctx, enum websocket_end how)
+{
+	struct pty *p = ctx;
+
+	p->ws = NULL;
+	p->op.rq = NULL;
+	p->lost = how == WEBSOCKET_LEFT;
+	hang_up(p);
+}
+
+/* ---- start and end ---- */
+
+static void on_started(void *ctx)
+{
+	static const struct websocket_events events = {.message = on_message, .drain = on_drain, .closed = on_closed};
+	struct pty *p = ctx;
+
+	p->ws = websocket_accept(p->op.rq, MESSAGE_MAX, &events, p);
+	if (!p->ws) {
+		hang_up(p);
+		return;
+	}
+	p->attached = true;
+	session_pty_attach(p->op.session);
+}
+
+static void tell_end(struct pty *p, const struct agent_result *r, const struct inis_error *err)
+{
+	uint32_t code;
+
+	if (!r) {
+		say_error(p, err->message, WS_INTERNAL);
+		return;
+	}
+	code = htonl((uint32_t)r->exited.exit_code);
+	send_frame(p, FRAME_EXIT, &code, sizeof(code));
+	say_goodbye(p, WS_NORMAL);
+}
+
+static void on_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
+{
+	static const struct inis_error left = {.code = INIS_UNAVAILABLE, .message = "the client has left"};
+	struct session *s = ((struct pty *)ctx)->op.session;
+	struct pty *p = ctx;
+	bool attached = p->attached, lost = p->lost;
+
+	p->op.call = NULL;
+	session_ref(s);
+	session_touch(s);
+	if (p->ws)
+		tell_end(p, r, err);
+	if (p->op.rq)
+		op_fail(&p->op, err ? err : &left);
+	else
+		op_end(&p->op);
+	if (attached)
+		session_pty_detach(s, lost);
+	session_unref(s);
+}
+
+static int build_env(struct pty *p, const struct session_spec *spec, struct inis_error *err)
+{
+	if (!json_object_get(p->env, "TERM") && !json_object_get(spec->env, "TERM") &&
+	    json_object_set_new(p->env, "TERM", json_string(TERM_DEFAULT)) < 0)
+		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	if (!json_object_get(p->env, "COLORTERM") && !json_object_get(spec->env, "COLORTERM") &&
+	    json_object_set_new(p->env, "COLORTERM", json_string(COLORTERM)) < 0)
+		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	p->command.call_env = p->env;
+	return command_merge_env(&p->command, spec, err);
+}
+
+static void go(struct op *op)
+{
+	static const struct agent_handler handler = {
+		.started = on_started, .data = on_output, .input = on_input_room, .done = on_done};
+	struct pty *p = (struct pty *)op;
+	struct inis_error err = INIS_ERROR_INIT;
+	struct inis_pty m = {.rows = (uint16_t)p->rows, .cols = (uint16_t)p->cols};
+
+	if (inis_random_text(p->id, OWN_ID_LEN, &err) < 0 || build_env(p, &op->session->spec, &err) < 0) {
+		op_fail(op, &err);
+		return;
+	}
+	command_put(&p->command, &m.exec);
+	m.exec.argv = p->argv;
+	m.exec.id = (struct inis_str){p->id, OWN_ID_LEN};
+	op_call(op, agent_pty(op_agent(op), &m, &handler, p, &err), &err);
+}
+
+static void cleanup(struct op *op)
+{
+	struct pty *p = (struct pty *)op;
+
+	command_free(&p->command);
+	json_decref(p->env);
+}
+
+static int read_command(struct pty *p, struct inis_error *err)
+{
+	const char *values[ARGS_MAX];
+	int count = http_query_all(p->op.rq, "cmd", values, ARGS_MAX);
+
+	for (int i = 0; i < count; i++)
+		p->argv[i] = (struct inis_str){values[i], strlen(values[i])};
+	if (count > 0 && p->argv[0].len == 0)
+		return inis_fail_field(err, "cmd", "must begin with the name of a program");
+	p->command.argc = (uint32_t)count;
+	p->command.cwd = http_query(p->op.rq, "cwd");
+	if (p->command.cwd && (p->command.cwd[0] == '\0' || strlen(p->command.cwd) > FIELD_PATH_MAX))
+		return inis_fail_field(err, "cwd", "must be 1 to %d bytes long", FIELD_PATH_MAX);
+	return 0;
+}
+
+static int read_variable(struct pty *p, const char *field, const char *name, struct inis_error *err)
+{
+	const char *value = http_query(p->op.rq, field);
+
+	if (!value)
+		return 0;
+	if (strlen(value) > TERM_MAX || !text_printable(value))
+		return inis_fail_field(err, field, "must be at most %d characters, none of them a control character",
+				       TERM_MAX);
+	if (json_object_set_new(p->env, name, json_string(value)) < 0)
+		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	return 0;
+}
+
+static int read_query(struct pty *p, struct inis_error *err)
+{
+	p->rows = 24;
+	p->cols = 80;
+	p->env = json_object();
+	if (query_int(p->op.rq, "rows", 1, UINT16_MAX, &p->rows, err) < 0 ||
+	    query_int(p->op.rq, "cols", 1, UINT16_MAX, &p->cols, err) < 0 ||
+	    read_variable(p, "term", "TERM", err) < 0 || read_variable(p, "colorterm", "COLORTERM", err) < 0)
+		return -1;
+	return read_command(p, err);
+}
+
+void pty_get(struct http_request *rq)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	struct pty *p = op_new(rq, sizeof(*p), NULL, go);
+
+	if (!p)
+		return;
+	p->op.cleanup = cleanup;
+	if (read_query(p, &err) < 0)
+		op_fail(&p->op, &err);
+	else
+		op_begin(&p->op);
+}
