@@ -23,7 +23,7 @@ build: setup engine packages
 engine:
 	@mkdir -p build
 	@cmake --preset dev >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-	@cmake --build --preset dev -j $(JOBS)
+	@cmake --build --preset dev -j $(JOBS) --target programs
 
 packages:
 	@npm run --silent build

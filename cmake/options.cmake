@@ -52,6 +52,9 @@ function(inis_library layer)
   target_link_libraries(inis_${layer} PUBLIC ${arg_LIBS})
 endfunction()
 
+# What a user runs; the default target builds the unit tests as well.
+add_custom_target(programs)
+
 # inis_program(<name> <sources>... LIBS <libraries>... [STATIC]): an executable of the project.
 # STATIC programs need nothing from the system they run on; instrumented builds link them
 # dynamically, because the sanitizer runtimes cannot be linked statically.
@@ -67,5 +70,6 @@ function(inis_program name)
   else()
     target_link_options(${name} PRIVATE -pie)
   endif()
+  add_dependencies(programs ${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
