@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 build_packages=(
   ca-certificates cmake e2fsprogs gcc libc6-dev make ninja-build pkg-config python3
-  libcmocka-dev libcurl4-openssl-dev libjansson-dev libseccomp-dev libsqlite3-dev libssl-dev libuv1-dev
+  libcmocka-dev libcurl4-openssl-dev libjansson-dev libpcre2-dev libseccomp-dev libsqlite3-dev libssl-dev libuv1-dev
   node-llhttp sudo
 )
 test_packages=(clang clang-format clang-tidy cppcheck libclang-rt-14-dev)
@@ -51,6 +51,11 @@ install_node() {
   command -v npm >/dev/null || die 'npm is needed; install it next to node'
 }
 
+# A sandbox sees the programs below /usr only, so one that is to run Node.js needs it there.
+install_guest_node() {
+  [[ -x /usr/bin/node || -x /usr/local/bin/node ]] || install_packages nodejs
+}
+
 install_modules() {
   local stamp=node_modules/.inis-lock
   if [[ -f $stamp ]] && cmp -s package-lock.json "$stamp"; then
@@ -67,4 +72,5 @@ case ${1:-build} in
   *) die "usage: $0 [build|test]" ;;
 esac
 install_node
+install_guest_node
 install_modules
