@@ -22,19 +22,9 @@
 
 static int configure(int device, int image, const char *label)
 {
-	struct loop_config config = {
-		.fd = (unsigned)image,
-		.block_size = 4096,
-		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
-	};
+	struct loop_config config = {.fd = (unsigned)image, .block_size = 4096, .info.lo_flags = LO_FLAGS_AUTOCLEAR};
 
 	snprintf((char *)config.info.lo_file_name, LO_NAME_SIZE, "%s", label);
-	if (ioctl(device, LOOP_CONFIGURE, &config) == 0)
-		return 0;
-	if (errno != EINVAL)
-		return -1;
-	/* The file system below cannot do direct I/O: cache twice. */
-	config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
 	return ioctl(device, LOOP_CONFIGURE, &config);
 }
 
@@ -62,6 +52,17 @@ int inis_loop_attach(int image, const char *label, char path[static INIS_LOOP_PA
 			return inis_fail_errno(err, "attach %s", path);
 	}
 	return inis_fail(err, INIS_UNAVAILABLE, "no loop device could be had");
+}
+
+void inis_loop_direct(int number)
+{
+	cleanup_close int device = -1;
+	char path[INIS_LOOP_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/dev/loop%d", number);
+	device = open(path, O_RDWR | O_CLOEXEC);
+	if (device >= 0)
+		ioctl(device, LOOP_SET_DIRECT_IO, 1);
 }
 
 static bool read_label(int number, char label[static LO_NAME_SIZE], int *device)

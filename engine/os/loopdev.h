@@ -20,6 +20,9 @@
 int inis_loop_attach(int image, const char *label, char path[static INIS_LOOP_PATH_SIZE], int *number,
 		     struct inis_error *err);
 
+/* From now on past the page cache, where the file system of the image can do that: what is written is cached once. */
+void inis_loop_direct(int number);
+
 /* Whether loop device `number` is attached under this label. */
 bool inis_loop_attached(int number, const char *label);
 

@@ -2,7 +2,7 @@
  *
  * activate.c - a blank unit becomes a session's.
  *
- * The critical path of a create: limits, one overlay, one packet, the agent's own work, one connection.
+ * The critical path of a create: limits, names, one packet, the agent's own work, one connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -18,56 +17,20 @@
 #include "os/fd.h"
 #include "os/mount.h"
 #include "os/net.h"
-#include "os/path.h"
-#include "os/priv.h"
 #include "wire/agent_proto.h"
 
 #define SHM_MB_MIN 64u
 
-/* Names of this one machine; all else of /etc comes from the base. Written as the range's root, stored as 0. */
-static int write_names(struct cunit *cu, const char *hostname, struct inis_error *err)
-{
-	cleanup_close int etc = -1;
-	char text[256];
-	int rc;
-
-	if (inis_fsid_enter(cu->u.uid_base, err) < 0)
-		return -1;
-	etc = mkdirat(cu->layer.mount, "upper/etc", 0755) < 0 && errno != EEXIST
-		      ? -1
-		      : openat(cu->layer.mount, "upper/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	rc = etc < 0 ? inis_fail_errno(err, "make /etc") : 0;
-	snprintf(text, sizeof(text), "%s\n", hostname);
-	if (rc == 0)
-		rc = inis_create_at(etc, "hostname", text, 0644, err);
-	snprintf(text, sizeof(text), "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n",
-		 hostname);
-	if (rc == 0)
-		rc = inis_create_at(etc, "hosts", text, 0644, err);
-	inis_fsid_restore();
-	return rc;
-}
-
 /* The pool's disks have one size; another one is made now. */
 static int fit_disk(struct cunit *cu, uint32_t disk_mb, struct inis_error *err)
 {
-	cleanup_close int userns = -1;
-	char label[LAYER_LABEL_SIZE];
-	char path[32];
+	bool fits = disk_mb == cu->u.disk_mb || cu->layer.kind == INIS_DISK_SOFT;
 
-	if (disk_mb == cu->u.disk_mb || cu->layer.kind == INIS_DISK_SOFT) {
-		cu->u.disk_mb = disk_mb;
-		return 0;
-	}
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
-	userns = open(path, O_RDONLY | O_CLOEXEC);
-	if (userns < 0)
-		return inis_fail_errno(err, "open the user namespace of a unit");
-	layer_release(&cu->layer);
-	layer_discard(cu->dir);
-	cunit_loop_label(cu, label);
 	cu->u.disk_mb = disk_mb;
-	return layer_make(&cu->layer, &cu->c->disks, cu->dir, disk_mb, label, userns, err);
+	if (fits)
+		return 0;
+	cunit_drop_rootfs(cu);
+	return cunit_make_rootfs(cu, disk_mb, cu->userns, err);
 }
 
 struct parcel {
@@ -99,18 +62,16 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 {
 	struct inis_unit_activate *m = &p->message;
 	bool no_sudo = spec->flags & INIS_CREATE_NO_SUDO;
-	int root;
 
 	m->magic = INIS_UNIT_MAGIC;
 	m->verb = INIS_UNIT_ACTIVATE;
 	m->flags = no_sudo ? INIS_UNIT_NO_SUDO : 0;
 	m->shm_mb = spec->mem_mb / 2 > SHM_MB_MIN ? spec->mem_mb / 2 : SHM_MB_MIN;
 	snprintf(m->hostname, sizeof(m->hostname), "%s", spec->hostname[0] ? spec->hostname : "inis");
-	if (write_names(cu, m->hostname, err) < 0)
+	if (cunit_write_names(cu, m->hostname, err) < 0 ||
+	    (no_sudo && inis_mount_attrs(cu->root, MOUNT_ATTR_NOSUID, 0, -1, false, err) < 0))
 		return -1;
-	root = overlay_mount(&cu->base, 1, &cu->layer, cu->u.uid_base,
-			     MOUNT_ATTR_NODEV | (no_sudo ? MOUNT_ATTR_NOSUID : 0), err);
-	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", root) < 0 ||
+	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", take_fd(&cu->root)) < 0 ||
 	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0 ||
 	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/dev", inis_mount_clone(AT_FDCWD, RUN_DEV, false, err)) < 0 ||
 	    parcel_add(p, INIS_UNIT_FD_OOM_COUNTER, "", inis_cgroup_oom_counter(&cu->c->cgroups, cu->u.id.s, err)) < 0)
@@ -176,8 +137,30 @@ static int go_live(struct cunit *cu, struct inis_error *err)
 	inis_watch_stop(cu->c->config.events, &cu->sock_watch);
 	inis_timer_stop(cu->c->config.events, &cu->deadline);
 	close_fd(&cu->sock);
-	close_fd(&cu->base);
+	close_fd(&cu->userns);
 	return cunit_connect(&cu->c->driver, &cu->u, err);
+}
+
+static void work_settle(struct inis_job *job)
+{
+	layer_settle(&field_owner(job, struct cunit, job)->layer);
+}
+
+static void settle_done(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->job_running = false;
+	if (cu->state == CU_DYING)
+		cunit_destroy_step(cu);
+}
+
+static void begin_settle(struct cunit *cu)
+{
+	cu->job.work = work_settle;
+	cu->job.done = settle_done;
+	cu->job_running = true;
+	inis_worker_submit(&cu->c->sweeper, &cu->job);
 }
 
 void cunit_activate_event(struct cunit *cu)
@@ -199,6 +182,8 @@ void cunit_activate_event(struct cunit *cu)
 	cu->want = NULL;
 	want->created(want->ctx, &cu->u, agent, NULL);
 	free(want);
+	if (cu->state == CU_LIVE)
+		begin_settle(cu);
 }
 
 int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err)

@@ -63,7 +63,7 @@ static bool remove_files(struct cunit *cu)
 	cu->job.work = work_remove;
 	cu->job.done = remove_done;
 	cu->job_running = true;
-	inis_worker_submit(&c->remover, &cu->job);
+	inis_worker_submit(&c->sweeper, &cu->job);
 	return false;
 }
 
@@ -91,7 +91,7 @@ static bool all_gone(struct cunit *cu)
 
 	if (!processes_gone(cu) || cu->job_running)
 		return false;
-	close_fd(&cu->base);
+	close_fd(&cu->root);
 	close_fd(&cu->usr);
 	if (cu->layer.mount >= 0) {
 		layer_shut(&cu->layer);
@@ -157,6 +157,11 @@ void cunit_destroy(struct inis_driver *d, struct inis_unit *u, inis_driver_done 
 	cu->destroy_timer.fire = on_timer;
 	inis_fail(&err, INIS_SESSION_ENDED, "the unit is being destroyed");
 	cunit_change_abort(cu, &err);
+	/* A broker that dies now leaves it to the next one to go on. */
+	if (cu->record.session.s[0] != '\0') {
+		cu->record.session.s[0] = '\0';
+		record_write(cu->dir, &cu->record, NULL);
+	}
 	kill_all(cu);
 	inis_watch_stop(ev, &cu->sock_watch);
 	inis_timer_stop(ev, &cu->deadline);

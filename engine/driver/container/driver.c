@@ -93,7 +93,7 @@ static void container_free(struct inis_driver *d)
 	if (c->units)
 		destroy_pool(c);
 	inis_worker_stop(&c->builder);
-	inis_worker_stop(&c->remover);
+	inis_worker_stop(&c->sweeper);
 	while (c->units)
 		cunit_free(c->units);
 	if (c->cgroups.v2 >= 0)
@@ -146,7 +146,7 @@ static int set_up(struct container *c, struct inis_error *err)
 	c->units_dir = inis_make_dir_at(state, "units", 0700, err);
 	c->templates_dir = c->units_dir < 0 ? -1 : inis_make_dir_at(state, "templates", 0700, err);
 	if (c->templates_dir < 0 || inis_worker_start(&c->builder, c->config.events, err) < 0 ||
-	    inis_worker_start(&c->remover, c->config.events, err) < 0 ||
+	    inis_worker_start(&c->sweeper, c->config.events, err) < 0 ||
 	    ranges_init(&c->ranges, c->config.uid_base, c->config.uid_ranges, c->config.range_locks, err) < 0 ||
 	    inis_cgroup_root_open(&c->cgroups, c->config.instance, err) < 0 || container_adopt(c, err) < 0 ||
 	    container_prepare(c, err) < 0)

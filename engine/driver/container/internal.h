@@ -59,12 +59,12 @@ struct cunit {
 	struct inis_watch exit_watch; /* pidfd */
 	struct inis_timer deadline; /* of STARTING and ACTIVATING */
 	struct layer layer;
-	int base; /* the base, ids mapped: lower layer of / */
-	int usr; /* /usr */
+	int root; /* / as an overlay, not yet the unit's */
+	int usr; /* /usr likewise */
 	struct want *want; /* ACTIVATING: for whom */
-	struct inis_job job; /* its layers being made, or its files being removed */
+	struct inis_job job; /* its layers being made or settled, or its files being removed */
 	bool job_running;
-	int userns; /* while its layers are being made */
+	int userns; /* until the unit is in use */
 	bool agent_ready; /* STARTING ends when this and layers_made are true */
 	bool layers_made;
 	struct inis_error layers_error;
@@ -94,7 +94,7 @@ struct container {
 	char boot_id[INIS_BOOT_ID_SIZE];
 	char base_name[17]; /* directory of the current base below templates/host */
 	struct inis_worker builder; /* layers */
-	struct inis_worker remover; /* files of the dead: deleting may take long, and nobody's start waits for it */
+	struct inis_worker sweeper; /* what waits for a disk and nobody waits for: removing files, settling layers */
 	int units_dir;
 	int templates_dir;
 	int base_dir; /* templates/host/<base_name> */
@@ -121,6 +121,12 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 
 /* A unit that never got a session goes, and nobody has to ask. */
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);
+
+/* rootfs.c: what a unit is given to live in. On any thread; touches only layer, root and usr. */
+int cunit_make_rootfs(struct cunit *cu, uint32_t disk_mb, int userns, struct inis_error *err);
+void cunit_drop_rootfs(struct cunit *cu);
+/* Names of this one machine, into the root. */
+int cunit_write_names(struct cunit *cu, const char *hostname, struct inis_error *err);
 
 /* spawn.c */
 int cunit_spawn(struct container *c, struct inis_error *err);

@@ -2,9 +2,10 @@
  *
  * layer.c - writable layers.
  *
- * An image is a sparse copy of an empty file system made once by mkfs: about a megabyte is really copied, shared
- * where the file system of the state directory can. The journal is left out: a unit does not outlive the machine's
- * boot, so there is nothing to recover.
+ * An image is a sparse copy of an empty file system made once by mkfs, with its metadata in one place: some 150 KB
+ * are really copied, shared where the file system of the state directory can. The journal is left out: a unit does
+ * not outlive the machine's boot, so there is nothing to recover. The device is first read through the page cache,
+ * where the copy still is, and past it once the layer is in use.
  */
 #include "driver/container/layer.h"
 
@@ -72,30 +73,19 @@ static int format(int dir, const char *temp, uint32_t disk_mb, struct inis_error
 				    "4096",
 				    "-m",
 				    "0",
+				    "-G",
+				    "4096",
 				    "-O",
-				    "^has_journal,^resize_inode,^orphan_file",
+				    "^has_journal,^resize_inode,sparse_super2",
 				    "-E",
-				    "lazy_itable_init=1,nodiscard,root_owner=0:0",
+				    "lazy_itable_init=1,nodiscard,root_owner=0:0,num_backup_sb=0",
 				    path,
 				    NULL};
-	const char *const mkfs_old[] = {"mkfs.ext4",
-					"-q",
-					"-F",
-					"-b",
-					"4096",
-					"-m",
-					"0",
-					"-O",
-					"^has_journal,^resize_inode",
-					"-E",
-					"lazy_itable_init=1,nodiscard,root_owner=0:0",
-					path,
-					NULL};
 
 	if (image < 0 || ftruncate(image, (off_t)disk_mb << 20) < 0)
 		return inis_fail_errno(err, "make a disk image of %u MB", disk_mb);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), image);
-	if (inis_run(mkfs, NULL) < 0 && inis_run(mkfs_old, err) < 0)
+	if (inis_run(mkfs, err) < 0)
 		return -1;
 	mount = mount_image(image, "inis-format", &loop, err);
 	return mount < 0 ? -1 : make_upper_dirs(mount, err);
@@ -202,6 +192,12 @@ int layer_reopen(struct layer *l, int unit_dir, struct inis_error *err)
 		l->mount = mount_ext4(device, err);
 	}
 	return l->mount < 0 ? -1 : 0;
+}
+
+void layer_settle(const struct layer *l)
+{
+	if (l->kind == INIS_DISK_HARD)
+		inis_loop_direct(l->loop);
 }
 
 void layer_shut(struct layer *l)

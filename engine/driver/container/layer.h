@@ -36,6 +36,8 @@ int disks_init(struct disks *d, int templates_dir, uint32_t disk_mb, struct inis
 /* Makes the layer's files in unit_dir and mounts it. */
 int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label, int userns,
 	       struct inis_error *err);
+/* Once the layer is in use for long; takes as long as the disk. */
+void layer_settle(const struct layer *l);
 /* Lets the mount go; a unit that uses the layer keeps it. */
 void layer_release(struct layer *l);
 /* Opens the mount again after layer_release() or for an adopted unit whose loop number is known. */

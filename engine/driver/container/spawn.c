@@ -20,7 +20,6 @@
 #include "base/cleanup.h"
 #include "driver/container/internal.h"
 #include "os/fd.h"
-#include "os/mount.h"
 #include "os/path.h"
 #include "os/proc.h"
 
@@ -74,53 +73,13 @@ static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
 	return inis_write_at(proc, "gid_map", map, err);
 }
 
-/* A detached copy of a directory with ids mapped into the unit; `where` names it for people. */
-static int mapped(int dir, const char *path, const char *where, uint64_t attrs, int userns, struct inis_error *err)
-{
-	cleanup_close int mount = inis_mount_clone(dir, path, false, err);
-
-	if (mount < 0)
-		return -1;
-	if (inis_mount_attrs(mount, attrs, 0, userns, false, NULL) < 0)
-		return inis_fail_errno(err, "the file system of %s cannot be mounted with mapped ids", where);
-	return take_fd(&mount);
-}
-
-/*
- * /usr belongs to the host, and the guest's root owns it as far as ids go. So it is an overlay without a writable
- * layer: unlike the flag of a bind mount, that cannot be undone from inside.
- */
-static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
-{
-	cleanup_close int mask =
-		mapped(cu->c->base_dir, "mask", cu->c->config.state_dir, MOUNT_ATTR_RDONLY, userns, err);
-	cleanup_close int host = mask < 0 ? -1 : mapped(AT_FDCWD, "/usr", "/usr", MOUNT_ATTR_RDONLY, userns, err);
-	const int lowers[2] = {mask, host};
-
-	if (host < 0)
-		return -1;
-	cu->usr = overlay_mount(lowers, 2, NULL, cu->u.uid_base, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, err);
-	return cu->usr < 0 ? -1 : 0;
-}
-
-static int make_layers(struct cunit *cu, struct inis_error *err)
-{
-	char label[LAYER_LABEL_SIZE];
-
-	cunit_loop_label(cu, label);
-	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, cu->c->config.disk_mb, label, cu->userns, err) < 0)
-		return -1;
-	cu->base = mapped(cu->c->base_dir, "root", cu->c->config.state_dir, MOUNT_ATTR_RDONLY, cu->userns, err);
-	return cu->base < 0 ? -1 : make_usr(cu, cu->userns, err);
-}
-
 /* On the builder's thread: touches only what belongs to the layers. */
 static void work_layers(struct inis_job *job)
 {
 	struct cunit *cu = field_owner(job, struct cunit, job);
 
 	cu->layers_error = (struct inis_error)INIS_ERROR_INIT;
-	make_layers(cu, &cu->layers_error);
+	cunit_make_rootfs(cu, cu->c->config.disk_mb, cu->userns, &cu->layers_error);
 }
 
 static void fill_record(struct cunit *cu)
@@ -143,7 +102,6 @@ static void layers_done(struct inis_job *job)
 	struct inis_error *err = &cu->layers_error;
 
 	cu->job_running = false;
-	close_fd(&cu->userns);
 	if (cu->state == CU_DYING) {
 		cunit_destroy_step(cu);
 		return;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rootfs.c - what a unit is given to live in: its / and its /usr.
+ *
+ * Both are made ahead, in the pool, so that a create has nothing to read from a disk. What differs from session to
+ * session, its names, is written into files that exist already.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "driver/container/internal.h"
+#include "os/fd.h"
+#include "os/mount.h"
+#include "os/path.h"
+#include "os/priv.h"
+
+/* A detached copy of a directory with ids mapped into the unit; `where` names it for people. */
+static int mapped(int dir, const char *path, const char *where, int userns, struct inis_error *err)
+{
+	cleanup_close int mount = inis_mount_clone(dir, path, false, err);
+
+	if (mount < 0)
+		return -1;
+	if (inis_mount_attrs(mount, MOUNT_ATTR_RDONLY, 0, userns, false, NULL) < 0)
+		return inis_fail_errno(err, "the file system of %s cannot be mounted with mapped ids", where);
+	return take_fd(&mount);
+}
+
+/*
+ * /usr belongs to the host, and the guest's root owns it as far as ids go. So it is an overlay without a writable
+ * layer: unlike the flag of a bind mount, that cannot be undone from inside.
+ */
+static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
+{
+	cleanup_close int mask = mapped(cu->c->base_dir, "mask", cu->c->config.state_dir, userns, err);
+	cleanup_close int host = mask < 0 ? -1 : mapped(AT_FDCWD, "/usr", "/usr", userns, err);
+	const int lowers[2] = {mask, host};
+
+	if (host < 0)
+		return -1;
+	cu->usr = overlay_mount(lowers, 2, NULL, cu->u.uid_base, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, err);
+	return cu->usr < 0 ? -1 : 0;
+}
+
+/* As the range's root, so that they are stored as the guest's root's. */
+static int make_name_files(struct cunit *cu, struct inis_error *err)
+{
+	cleanup_close int etc = -1;
+	int rc;
+
+	if (inis_fsid_enter(cu->u.uid_base, err) < 0)
+		return -1;
+	etc = inis_make_dir_at(cu->layer.mount, "upper/etc", 0755, err);
+	rc = etc < 0 ? -1 : inis_create_at(etc, "hostname", "", 0644, err);
+	if (rc == 0)
+		rc = inis_create_at(etc, "hosts", "", 0644, err);
+	inis_fsid_restore();
+	return rc;
+}
+
+static int make_root(struct cunit *cu, int userns, struct inis_error *err)
+{
+	cleanup_close int base = mapped(cu->c->base_dir, "root", cu->c->config.state_dir, userns, err);
+
+	if (base < 0 || make_name_files(cu, err) < 0)
+		return -1;
+	cu->root = overlay_mount(&base, 1, &cu->layer, cu->u.uid_base, MOUNT_ATTR_NODEV, err);
+	return cu->root < 0 ? -1 : 0;
+}
+
+int cunit_make_rootfs(struct cunit *cu, uint32_t disk_mb, int userns, struct inis_error *err)
+{
+	char label[LAYER_LABEL_SIZE];
+
+	cunit_loop_label(cu, label);
+	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, disk_mb, label, userns, err) < 0)
+		return -1;
+	return make_root(cu, userns, err) < 0 ? -1 : make_usr(cu, userns, err);
+}
+
+void cunit_drop_rootfs(struct cunit *cu)
+{
+	close_fd(&cu->root);
+	close_fd(&cu->usr);
+	layer_release(&cu->layer);
+	layer_discard(cu->dir);
+}
+
+static int write_file(int root, const char *path, const char *text, struct inis_error *err)
+{
+	cleanup_close int fd = openat(root, path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return inis_fail_errno(err, "open %s", path);
+	return inis_write_all(fd, text, strlen(text), err);
+}
+
+int cunit_write_names(struct cunit *cu, const char *hostname, struct inis_error *err)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s\n", hostname);
+	if (write_file(cu->root, "etc/hostname", text, err) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n",
+		 hostname);
+	return write_file(cu->root, "etc/hosts", text, err);
+}
