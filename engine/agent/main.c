@@ -3,7 +3,8 @@
  * main.c - inis-agent: PID 1 of a unit.
  *
  * Waits as a blank unit until it is activated, then serves its client for as long as the unit lives. It never ends
- * by itself after that: the unit would end with it.
+ * by itself after that: the unit would end with it. It is also the program, run by itself as the guest user, that
+ * searches the guest's files.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "agent/agent.h"
 #include "agent/reap.h"
 #include "agent/rights.h"
+#include "agent/search/search.h"
 
 /* Memory that is free again goes back early: an idle session should cost as little as a blank one. */
 static void tune_memory(void)
@@ -22,10 +24,13 @@ static void tune_memory(void)
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
+	/* As PID 1 it has no arguments. */
+	if (argc > 1)
+		return search_main(argc, argv);
 	rights_begin();
 	tune_memory();
 	if (inis_events_init(&agent.events, &err) < 0 || reap_start(&err) < 0) {

@@ -37,8 +37,8 @@ static const struct route {
 	{INIS_F_FILE_REMOVE, file_remove_request},
 	{INIS_F_FILE_RENAME, file_rename_request},
 	{INIS_F_FILE_STAT, file_stat_request},
-	{INIS_F_FILE_FIND, not_built},
-	{INIS_F_FILE_GREP, not_built},
+	{INIS_F_FILE_FIND, file_find_request},
+	{INIS_F_FILE_GREP, file_grep_request},
 	{INIS_F_PTY_START, pty_request},
 	{INIS_F_IDENTITY, not_built},
 };

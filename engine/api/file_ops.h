@@ -5,6 +5,7 @@
 #ifndef INIS_API_FILE_OPS_H
 #define INIS_API_FILE_OPS_H
 
+#include "api/object.h"
 #include "api/op.h"
 
 #define FILE_CONTENT_MAX ((size_t)8 * 1024 * 1024) /* one write, or a whole batch */
@@ -12,6 +13,10 @@
 /* Takes body, which path may point into. length -1: the whole file. */
 void file_read(struct http_request *rq, json_t *body, const char *path, bool base64, int64_t offset, int64_t length);
 void file_list(struct http_request *rq, json_t *body, const char *path);
+/* find or grep, by the query. */
+void file_search(struct http_request *rq, const char *path, bool grep);
+/* "type", "size_bytes", "mode", "mtime". */
+void file_info_members(struct object *o, const struct inis_file_info *info);
 /* Takes body: {"path","content","encoding","mode"}. */
 void file_write(struct http_request *rq, json_t *body);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * files.c - /v1/sessions/{id}/files: read, list, stat, write, remove, the older form, mkdir, rename.
+ * files.c - /v1/sessions/{id}/files: read, list, stat, find, grep, write, remove, the older form, mkdir, rename.
  */
 #include <string.h>
 
@@ -24,12 +24,22 @@ static void fail_request(struct http_request *rq, json_t *body, const struct ini
 
 /* ---- GET ---- */
 
-static void on_stat(void *ctx, const struct agent_result *r, const struct inis_error *err)
+void file_info_members(struct object *o, const struct inis_file_info *info)
 {
 	static const char *const types[] = {[INIS_FILE_REGULAR] = "file",
 					    [INIS_FILE_DIRECTORY] = "directory",
 					    [INIS_FILE_SYMLINK] = "symlink",
 					    [INIS_FILE_OTHER] = "other"};
+
+	object_text(o, "type", types[info->type]);
+	object_int(o, "size_bytes", info->size > INT64_MAX ? INT64_MAX : (int64_t)info->size);
+	object_int(o, "mode", info->mode & 07777);
+	/* Times before 1970 cannot be shown as such; the guest may set what it likes. */
+	object_time(o, "mtime", info->mtime_ms > 0 && info->mtime_ms < 253402300800000LL ? info->mtime_ms : 1);
+}
+
+static void on_stat(void *ctx, const struct agent_result *r, const struct inis_error *err)
+{
 	struct path_op *p = ctx;
 	struct object o;
 
@@ -39,11 +49,7 @@ static void on_stat(void *ctx, const struct agent_result *r, const struct inis_e
 	}
 	o = object_new();
 	object_text(&o, "path", p->path);
-	object_text(&o, "type", types[r->file.type]);
-	object_int(&o, "size_bytes", r->file.size > INT64_MAX ? INT64_MAX : (int64_t)r->file.size);
-	object_int(&o, "mode", r->file.mode & 07777);
-	/* Times before 1970 cannot be shown as such; the guest may set what it likes. */
-	object_time(&o, "mtime", r->file.mtime_ms > 0 && r->file.mtime_ms < 253402300800000LL ? r->file.mtime_ms : 1);
+	file_info_members(&o, &r->file);
 	op_json(&p->op, 200, object_done(&o));
 }
 
@@ -101,8 +107,7 @@ void files_get(struct http_request *rq)
 	} else if (op == 2) {
 		stat_path(rq, path);
 	} else {
-		inis_fail(&err, INIS_NOT_IMPLEMENTED, "%s is not built yet", ops[op]);
-		http_respond_error(rq, &err);
+		file_search(rq, path, op == 4);
 	}
 }
 

@@ -30,6 +30,7 @@
 
 #include "base/error.h"
 #include "wire/agent_proto.h"
+#include "wire/search_proto.h"
 
 struct agent;
 struct agent_call;
@@ -109,6 +110,10 @@ struct agent_call *agent_file_rename(struct agent *a, const char *path, const ch
 				     void *ctx, struct inis_error *err);
 struct agent_call *agent_file_stat(struct agent *a, const char *path, const struct agent_handler *h, void *ctx,
 				   struct inis_error *err);
+
+/* FILE_FIND or FILE_GREP; data() has pieces of records. */
+struct agent_call *agent_file_search(struct agent *a, bool grep, const struct inis_search *m,
+				     const struct agent_handler *h, void *ctx, struct inis_error *err);
 
 /* Output: stop and go on acknowledging. */
 void agent_call_hold(struct agent_call *c);

@@ -28,6 +28,8 @@ static const struct verb_rule RULES[] = {
 	{.request = INIS_F_FILE_REMOVE, .last = INIS_F_END},
 	{.request = INIS_F_FILE_RENAME, .last = INIS_F_FILE_INFO},
 	{.request = INIS_F_FILE_STAT, .last = INIS_F_FILE_INFO},
+	{.request = INIS_F_FILE_FIND, .last = INIS_F_END, .output = true},
+	{.request = INIS_F_FILE_GREP, .last = INIS_F_END, .output = true},
 };
 
 static const struct verb_rule *rule_of(uint16_t request)

@@ -196,3 +196,15 @@ struct agent_call *agent_file_stat(struct agent *a, const char *path, const stru
 {
 	return text_call(a, INIS_F_FILE_STAT, path, NULL, h, ctx, err);
 }
+
+struct agent_call *agent_file_search(struct agent *a, bool grep, const struct inis_search *m,
+				     const struct agent_handler *h, void *ctx, struct inis_error *err)
+{
+	struct agent_call *c = call_new(a, grep ? INIS_F_FILE_GREP : INIS_F_FILE_FIND, h, ctx, err);
+
+	if (!c)
+		return NULL;
+	c->limit_ms += m->budget_ms;
+	inis_search_pack(&c->request, m);
+	return call_start(c, err);
+}

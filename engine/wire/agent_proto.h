@@ -101,8 +101,9 @@ enum inis_frame_type {
 	INIS_F_FILE_RENAME = 69, /* client: str path, str dest -> FILE_INFO of dest */
 	INIS_F_FILE_STAT = 70, /* client: str path -> FILE_INFO (of a link itself) */
 	INIS_F_FILE_INFO = 71, /* agent: struct inis_file_info; ends the channel except after FILE_READ */
-	INIS_F_FILE_FIND = 72, /* reserved: find, grep, identity after a fork */
-	INIS_F_FILE_GREP = 73,
+	/* Run with the guest's rights and a time limit; RELEASE ends them. wire/search_proto.h has the messages. */
+	INIS_F_FILE_FIND = 72, /* client: struct inis_search -> OUT… (struct inis_record), END */
+	INIS_F_FILE_GREP = 73, /* as FILE_FIND */
 
 	/*
 	 * terminals: an exec whose stdin, stdout and stderr are one terminal. STARTED, OUT, ACK, STDIN, STDIN_ACK and
@@ -113,7 +114,7 @@ enum inis_frame_type {
 	INIS_F_PTY_RESIZE = 81, /* client: u16 rows, u16 cols */
 	INIS_F_PTY_SIGNAL = 82, /* client: u32 signal, to the foreground process group; SIGKILL kills all of it */
 
-	INIS_F_IDENTITY = 96,
+	INIS_F_IDENTITY = 96, /* reserved: identity after a fork */
 
 	/* around a freeze of the unit, channel 0 */
 	INIS_F_QUIESCE = 97, /*

@@ -21,6 +21,8 @@ int file_mkdir_request(uint32_t channel, const void *data, size_t n, struct inis
 int file_remove_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 int file_rename_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 int file_stat_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
+int file_find_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
+int file_grep_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 
 /* Answers with what stat said. */
 void file_send_info(uint32_t channel, const struct stat *st);
