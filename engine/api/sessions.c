@@ -126,7 +126,7 @@ static void answer_page(struct page *p)
 
 static bool wanted(const struct page *p, const struct session *s)
 {
-	if (s->machine.state == M_ENDING || (p->state && strcmp(p->state, session_state(s)) != 0))
+	if (session_ended(s) || (p->state && strcmp(p->state, session_state(s)) != 0))
 		return false;
 	return !p->external_id || (s->spec.external_id && strcmp(p->external_id, s->spec.external_id) == 0);
 }
@@ -252,12 +252,14 @@ static void destroy(struct http_request *rq, void *ctx, struct session *s)
 	session_delete(s, reason_of(rq), on_deleted, rq);
 }
 
-/* History cannot be deleted again; what ended by its life cycle is simply gone. */
+/* One that ended by its life cycle has nothing left to destroy, which is what the caller wants. */
 static void destroy_gone(struct http_request *rq, void *ctx, struct session *gone, const struct inis_error *err)
 {
 	(void)ctx;
-	(void)gone;
-	http_respond_error(rq, err);
+	if (gone)
+		http_respond_empty(rq);
+	else
+		http_respond_error(rq, err);
 }
 
 void session_remove(struct http_request *rq)

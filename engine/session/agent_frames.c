@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/log.h"
 #include "session/agent_private.h"
 
 static struct agent_call *find_call(struct agent *a, uint32_t channel)
@@ -300,6 +301,25 @@ static void on_info(struct agent_call *c, uint16_t type, const struct agent_resu
 		c->handler.info(c->ctx, r);
 }
 
+/* What the guest may say to a client. Anything else, as a fault of the server's or a key's, is not its to say. */
+static bool code_allowed(enum inis_code code)
+{
+	switch (code) {
+	case INIS_BAD_REQUEST:
+	case INIS_PAYLOAD_TOO_LARGE:
+	case INIS_NOT_FOUND:
+	case INIS_CONFLICT:
+	case INIS_NOT_IMPLEMENTED:
+	case INIS_UNAVAILABLE:
+	case INIS_INVALID_PATH:
+	case INIS_IS_DIRECTORY:
+	case INIS_PERMISSION_DENIED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void on_error(struct agent_call *c, const uint8_t *data, size_t n)
 {
 	struct inis_error err = INIS_ERROR_INIT;
@@ -307,6 +327,10 @@ static void on_error(struct agent_call *c, const uint8_t *data, size_t n)
 	if (inis_wire_error_unpack(data, n, &err) < 0) {
 		agent_fault(c->agent, "malformed error");
 		return;
+	}
+	if (!code_allowed(err.code)) {
+		inis_log(INIS_LOG_WARN, "agent failed", "code", inis_code_name(err.code), "error", err.message, NULL);
+		err.code = INIS_SESSION_UNAVAILABLE;
 	}
 	call_done(c, NULL, &err);
 }

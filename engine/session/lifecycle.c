@@ -261,8 +261,7 @@ void session_feed(struct session *s, enum machine_event event, enum end_reason r
 		session_thaw_unit(s);
 	if (actions & A_PERSIST)
 		session_persist(s);
-	if (s->machine.state == M_ENDED)
-		registry_remove(s->registry, s);
+	session_retire(s);
 	session_notify(s);
 	registry_wake_at(s->registry, machine_next_tick(&s->machine));
 	session_unref(s);

@@ -22,6 +22,13 @@ json_t *session_doc(const struct session *s)
 			 s->idempotency_key, "idempotency_hash", s->idempotency_key ? s->idempotency_hash : NULL);
 }
 
+/* Not before: whoever looks for it would find it nowhere. A write that failed is repeated. */
+void session_retire(struct session *s)
+{
+	if (s->machine.state == M_ENDED && s->writes == 0 && !s->dirty)
+		registry_remove(s->registry, s);
+}
+
 static void on_stored(void *ctx, const struct inis_error *err)
 {
 	struct session *s = ctx;
@@ -33,8 +40,10 @@ static void on_stored(void *ctx, const struct inis_error *err)
 		inis_log(INIS_LOG_ERROR, "session could not be stored", "session", s->id.s, "error", err->message,
 			 NULL);
 	}
-	if (!s->registry->closing)
+	if (!s->registry->closing) {
 		session_notify(s);
+		session_retire(s);
+	}
 	session_unref(s);
 }
 
@@ -67,10 +76,8 @@ static int put(struct session *s, struct inis_error *err)
 
 void session_persist(struct session *s)
 {
-	bool gone = s->machine.state == M_FAILED || s->machine.state == M_ENDING || s->machine.state == M_ENDED;
-
 	/* A create that failed before anybody was told of it never happened. */
-	if (gone && !s->stored && !s->answered)
+	if (session_over(s) && !s->stored && !s->answered)
 		return;
 	s->stored = true;
 	s->dirty = false;

@@ -82,7 +82,7 @@ void registry_load(const struct registry *r, struct registry_load *load)
 	TAILQ_FOREACH (s, &r->sessions, link) {
 		if (s->machine.state == M_PAUSED)
 			load->paused++;
-		else if (s->machine.state != M_ENDING && s->machine.state != M_FAILED)
+		else if (!session_over(s))
 			load->running++;
 	}
 }
@@ -95,7 +95,7 @@ struct session *registry_by_key(struct registry *r, const char *key)
 	struct session *s;
 
 	TAILQ_FOREACH (s, &r->sessions, link) {
-		if (s->idempotency_key && s->machine.state != M_ENDING && s->created_at > oldest &&
+		if (s->idempotency_key && !session_ended(s) && s->created_at > oldest &&
 		    strcmp(s->idempotency_key, key) == 0)
 			return s;
 	}
@@ -107,7 +107,7 @@ static bool name_taken(const struct registry *r, const char *name)
 	const struct session *s;
 
 	TAILQ_FOREACH (s, &r->sessions, link) {
-		if (s->spec.name && s->machine.state != M_ENDING && strcmp(s->spec.name, name) == 0)
+		if (s->spec.name && !session_ended(s) && strcmp(s->spec.name, name) == 0)
 			return true;
 	}
 	return false;

@@ -6,7 +6,7 @@
  *
  * The registry holds every session that has not ended, runs its state machine
  * and carries out the machine's actions on the broker, the agent and the store.
- * Ended sessions live on as rows in the store only.
+ * Ended sessions live on as rows in the store only, as soon as they are on disk.
  *
  * A session is shared: session_ref()/unref(). One that has left the registry
  * stays readable for who holds it. Everything runs on the loop.
@@ -141,6 +141,8 @@ void session_unref(struct session *s);
 
 /* 0: the guest can be used now. -1: err says why not; session_not_live while CREATING means: wait. */
 int session_check(const struct session *s, struct inis_error *err);
+/* Shown as ended. */
+bool session_ended(const struct session *s);
 /* Nothing can be done with it any more but to look at it or delete it. */
 bool session_over(const struct session *s);
 /* Calls done at once or later: usable, or err. */

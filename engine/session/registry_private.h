@@ -68,6 +68,7 @@ void registry_thaw_stray(struct registry *r, const struct unit_id *unit);
 
 /* persist.c */
 void session_persist(struct session *s);
+void session_retire(struct session *s); /* leaves the registry if it has ended and that is on disk */
 
 /* adopt.c */
 int registry_load_rows(struct registry *r, struct inis_error *err);

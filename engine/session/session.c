@@ -91,11 +91,14 @@ int session_check(const struct session *s, struct inis_error *err)
 
 /* ---- waiting ---- */
 
+bool session_ended(const struct session *s)
+{
+	return s->machine.state == M_ENDING || s->machine.state == M_ENDED;
+}
+
 bool session_over(const struct session *s)
 {
-	enum machine_state state = s->machine.state;
-
-	return state == M_FAILED || state == M_ENDING || state == M_ENDED;
+	return s->machine.state == M_FAILED || session_ended(s);
 }
 
 static bool has_come(const struct session *s, enum wait_kind what)
