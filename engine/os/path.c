@@ -208,6 +208,37 @@ int inis_remove_tree_at(int dir, const char *name, struct inis_error *err)
 	return remove_entry(dir, name, 0, err);
 }
 
+static uint64_t usage_below(int dir, const char *name, dev_t device, int depth)
+{
+	cleanup_close int sub = -1;
+	cleanup_dir DIR *entries = NULL;
+	struct dirent *e;
+	struct stat st;
+	uint64_t bytes;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != device)
+		return 0;
+	/* A file of several names counts its part under each. */
+	bytes = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) || st.st_nlink == 0 ? 1 : st.st_nlink);
+	if (!S_ISDIR(st.st_mode) || depth > REMOVE_DEPTH)
+		return bytes;
+	sub = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0 || !(entries = fdopendir(dup(sub))))
+		return bytes;
+	while ((e = readdir(entries))) {
+		if (!dot_name(e->d_name))
+			bytes += usage_below(sub, e->d_name, device, depth + 1);
+	}
+	return bytes;
+}
+
+uint64_t inis_tree_usage_at(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : usage_below(dir, name, st.st_dev, 0);
+}
+
 /* Between file systems that cannot copy to one another. */
 static ssize_t copy_by_hand(int from, int to, off_t at, size_t n)
 {

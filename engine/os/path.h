@@ -39,6 +39,9 @@ int inis_create_at(int dir, const char *name, const char *text, mode_t mode, str
 /* Removes dir/name and all below, never following a link or entering another file system. Missing: success. */
 int inis_remove_tree_at(int dir, const char *name, struct inis_error *err);
 
+/* Bytes that dir/name and all below take on the disk, as far as it can be read; of one file system. */
+uint64_t inis_tree_usage_at(int dir, const char *name);
+
 /* Copies all data of a file into an empty one; holes stay holes; shares blocks where the file system can. */
 int inis_copy_sparse(int from, int to, struct inis_error *err);
 
