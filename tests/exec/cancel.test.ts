@@ -82,11 +82,14 @@ test("a_silent_streaming_exec_is_killed_by_a_disconnect", async () => {
 test("X16_streams_cut_at_random_moments_leave_no_trace", async () => {
   await t.session.output("true");
   const before = footprint(t.server);
+  const client = t.server.client();
+  const session = t.session.through(client);
   await parallel(10, scaled(200, 40), async (i) => {
-    const stream = await t.session.execStream(sh("echo 47.5; yes 47.5"));
+    const stream = await session.execStream(sh("echo 47.5; yes 47.5"));
     setTimeout(() => stream.abort(), (i * 37) % 150);
     await stream.collect();
   });
+  client.close();
   await untilGone("47.5");
   await eventually("descriptors and processes are back where they were", async () => {
     const now = footprint(t.server);

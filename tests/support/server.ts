@@ -6,6 +6,7 @@ import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "./contract.js";
+import { descendants } from "./footprint.js";
 import { eventually, PATIENCE_MS } from "./helpers.js";
 import { RawClient } from "./http.js";
 import { binDir } from "./paths.js";
@@ -37,8 +38,13 @@ export class Server {
   /** Starts a server, with this configuration file if any. */
   static async start(config?: JsonObject): Promise<Server> {
     const server = new Server(config);
-    await server.launch();
-    return server;
+    try {
+      await server.launch();
+      return server;
+    } catch (error) {
+      server.clear();
+      throw error;
+    }
   }
 
   get pid(): number {
@@ -80,13 +86,15 @@ export class Server {
     child.stdout!.pipe(log, { end: false });
     child.stderr!.pipe(log, { end: false });
     this.child = child;
-    await eventually("the server says that it listens", () => {
-      assert(child.exitCode === null && child.signalCode === null, `inisd ended at once:\n${this.logs()}`);
+    child.once("error", (error) => log.write(`${error.message}\n`));
+    const outcome = await eventually("the server says that it listens", () => {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return "ended" as const;
       const engine = JSON.parse(readFileSync(file, "utf8")) as EngineFile;
       if (engine.pid !== child.pid) return false;
       this.engine = engine;
-      return true;
+      return "listening" as const;
     });
+    assert.equal(outcome, "listening", `inisd did not start:\n${this.logs()}`);
     assert.equal(statSync(file).mode & 0o777, 0o600, "engine.json is for its owner only");
     assert.equal(statSync(this.keyFile).mode & 0o777, 0o600, "the key file is for its owner only");
   }
@@ -140,9 +148,15 @@ export class Server {
       await this.destroySessions();
       await this.terminate();
     } finally {
-      this.child?.kill("SIGKILL");
-      rmSync(this.stateDir, { recursive: true, force: true });
+      this.clear();
     }
+  }
+
+  /** Ends whatever an orderly stop has left, so that a failed test disturbs no other. */
+  private clear(): void {
+    const left = this.child?.pid === undefined ? [] : descendants(this.child.pid);
+    for (const { pid } of left) process.kill(pid, "SIGKILL");
+    rmSync(this.stateDir, { recursive: true, force: true });
   }
 
   async destroySessions(): Promise<void> {
