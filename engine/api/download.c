@@ -29,13 +29,16 @@ static void end(struct download *d, bool whole)
 	op_end(&d->op);
 }
 
-static void on_close(struct http_request *rq, void *ctx)
+static void on_closed(struct op *op)
 {
-	struct download *d = ctx;
+	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
+	struct download *d = (struct download *)op;
 
-	(void)rq;
-	agent_call_release(d->op.call);
-	end(d, false);
+	agent_call_release(op->call);
+	if (d->streaming)
+		end(d, false);
+	else
+		op_fail(op, &left);
 }
 
 static void on_info(void *ctx, const struct agent_result *r)
@@ -47,7 +50,6 @@ static void on_info(void *ctx, const struct agent_result *r)
 	if (d->length >= 0 && (uint64_t)d->length < d->left)
 		d->left = (uint64_t)d->length;
 	d->streaming = true;
-	http_set_context(d->op.rq, d, on_close);
 	http_stream_begin(d->op.rq, 200, "application/octet-stream", (int64_t)d->left, on_drain);
 }
 
@@ -96,6 +98,7 @@ void download_get(struct http_request *rq)
 	if (!d)
 		return;
 	d->length = -1;
+	d->op.closed = on_closed;
 	if (query_path(rq, &d->path, &err) < 0 || query_int(rq, "offset", 0, FIELD_INT_MAX, &d->offset, &err) < 0 ||
 	    query_int(rq, "length", 0, FIELD_INT_MAX, &d->length, &err) < 0)
 		op_fail(&d->op, &err);

@@ -163,6 +163,7 @@ void exec_run_begin(struct http_request *rq, const struct exec_sink *sink)
 		return;
 	run->sink = sink;
 	run->op.cleanup = cleanup;
+	run->op.closed = sink->closed;
 	LIST_INIT(&run->watches);
 	if (read_fields(run, body, &err) < 0)
 		op_fail(&run->op, &err);

@@ -18,6 +18,7 @@ struct exec_sink {
 	uint32_t flags; /* INIS_EXEC_* */
 	uint64_t capture_max;
 	void (*started)(struct exec_run *run); /* may be NULL */
+	void (*closed)(struct op *op); /* the client has left; NULL: the command runs on */
 	void (*output)(struct exec_run *run, enum agent_stream stream, const uint8_t *data, size_t n);
 	/* Exactly one of them, last; answers the request. */
 	void (*exited)(struct exec_run *run, const struct inis_exited *e);
@@ -45,7 +46,6 @@ struct exec_run {
 	LIST_HEAD(, exec_watch) watches;
 	struct inis_buf out[AGENT_STREAM_COUNT]; /* buffered: what was captured */
 	bool streaming; /* the event stream has begun */
-	bool gone; /* the client has left the stream */
 };
 
 /* Checks the request of rq and starts it; on failure it has been answered. */

@@ -21,22 +21,15 @@ static void on_drain(struct http_request *rq, void *ctx)
 		agent_call_unhold(run->op.call);
 }
 
-static void on_close(struct http_request *rq, void *ctx)
+static void on_closed(struct op *op)
 {
-	struct exec_run *run = ctx;
-
-	(void)rq;
-	run->gone = true;
-	if (!run->op.call)
-		return;
-	agent_call_unhold(run->op.call);
-	agent_call_cancel(run->op.call, INIS_TERM_GRACE_MS);
+	agent_call_unhold(op->call);
+	agent_call_cancel(op->call, INIS_TERM_GRACE_MS);
 }
 
 static void on_started(struct exec_run *run)
 {
 	run->streaming = true;
-	http_set_context(run->op.rq, run, on_close);
 	http_sse_begin(run->op.rq, on_drain);
 }
 
@@ -44,9 +37,9 @@ static void on_output(struct exec_run *run, enum agent_stream stream, const uint
 {
 	const char *event = stream == AGENT_OUT ? "stdout" : "stderr";
 
-	if (run->gone)
+	if (run->op.gone)
 		return;
-	if (!http_sse_send_base64(run->op.rq, event, NULL, data, n) && !run->gone)
+	if (!http_sse_send_base64(run->op.rq, event, NULL, data, n))
 		agent_call_hold(run->op.call);
 }
 
@@ -90,6 +83,7 @@ static void on_exited(struct exec_run *run, const struct inis_exited *e)
 
 const struct exec_sink EXEC_STREAM = {
 	.started = on_started,
+	.closed = on_closed,
 	.output = on_output,
 	.exited = on_exited,
 	.failed = on_failed,

@@ -26,14 +26,12 @@ static void on_body_end(struct http_request *rq, void *ctx)
 	f->on_end(f);
 }
 
-static void on_close(struct http_request *rq, void *ctx)
+void feed_closed(struct op *op)
 {
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has gone away"};
-	struct feed *f = ctx;
+	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
 
-	(void)rq;
-	agent_call_release(f->op.call);
-	op_fail(&f->op, &left);
+	agent_call_release(op->call);
+	op_fail(op, &left);
 }
 
 void feed_room(struct feed *f)
@@ -42,7 +40,6 @@ void feed_room(struct feed *f)
 
 	if (!f->begun) {
 		f->begun = true;
-		http_set_context(f->op.rq, f, on_close);
 		http_body_start(f->op.rq, &events, f);
 	} else if (f->paused && !f->ended) {
 		f->paused = false;

@@ -18,6 +18,8 @@ struct feed {
 	void (*on_end)(struct feed *f); /* the whole body was handed over */
 };
 
+/* For op.closed: gives the call up. */
+void feed_closed(struct op *op);
 /* From the call's input(): begins or goes on reading the body. */
 void feed_room(struct feed *f);
 

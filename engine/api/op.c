@@ -88,6 +88,17 @@ void op_find_session(struct http_request *rq, op_found found, op_missing missing
 
 /* ---- life ---- */
 
+static void on_close(struct http_request *rq, void *ctx)
+{
+	struct op *op = ctx;
+
+	(void)rq;
+	op->gone = true;
+	/* Without a call nothing has begun: on_ready() will see it. */
+	if (op->closed && op->call)
+		op->closed(op);
+}
+
 void *op_new(struct http_request *rq, size_t size, json_t *body, void (*go)(struct op *op))
 {
 	struct inis_error err = INIS_ERROR_INIT;
@@ -103,6 +114,7 @@ void *op_new(struct http_request *rq, size_t size, json_t *body, void (*go)(stru
 	op->body = body;
 	op->begun_us = inis_now_us();
 	op->go = go;
+	http_set_context(rq, op, on_close);
 	return op;
 }
 
@@ -159,6 +171,11 @@ static void on_ready(struct session *s, void *ctx, const struct inis_error *err)
 	}
 	if (!s->agent) {
 		inis_fail(&broken, INIS_SESSION_UNAVAILABLE, "the sandbox cannot be reached");
+		op_fail(op, &broken);
+		return;
+	}
+	if (op->gone && op->closed) {
+		inis_fail(&broken, INIS_BAD_REQUEST, "the client has left");
 		op_fail(op, &broken);
 		return;
 	}

@@ -19,7 +19,10 @@ struct op {
 	json_t *body; /* owned; texts borrowed from it stay valid */
 	int64_t begun_us;
 	bool uses; /* counted by the session as going on */
+	bool gone; /* the client has left: what is answered is dropped */
 	void (*go)(struct op *op);
+	/* The client has left. May end the op. NULL: the work goes on without it; else go() is not called any more. */
+	void (*closed)(struct op *op);
 	void (*cleanup)(struct op *op); /* of the handler's own part; may be NULL */
 };
 

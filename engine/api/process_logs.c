@@ -94,13 +94,18 @@ static void on_drain(struct http_request *rq, void *ctx)
 	agent_call_unhold(l->op.call);
 }
 
-static void on_close(struct http_request *rq, void *ctx)
+static void on_closed(struct op *op)
 {
-	struct logs *l = ctx;
+	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
+	struct logs *l = (struct logs *)op;
 
-	agent_call_release(l->op.call);
-	http_sse_end(rq);
-	op_end(&l->op);
+	agent_call_release(op->call);
+	if (!l->streaming) {
+		op_fail(op, &left);
+		return;
+	}
+	http_sse_end(op->rq);
+	op_end(op);
 }
 
 static void on_follow_info(void *ctx, const struct agent_result *r)
@@ -109,7 +114,6 @@ static void on_follow_info(void *ctx, const struct agent_result *r)
 
 	memcpy(l->at, r->first, sizeof(l->at));
 	l->streaming = true;
-	http_set_context(l->op.rq, l, on_close);
 	http_sse_begin(l->op.rq, on_drain);
 }
 
@@ -187,6 +191,7 @@ void process_logs_get(struct http_request *rq)
 	if (!l)
 		return;
 	l->op.cleanup = free_logs;
+	l->op.closed = on_closed;
 	if (read_query(l, &err) < 0)
 		op_fail(&l->op, &err);
 	else

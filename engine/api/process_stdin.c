@@ -97,6 +97,7 @@ void process_stdin_post(struct http_request *rq)
 	if (!in)
 		return;
 	in->feed.on_end = on_body_end;
+	in->feed.op.closed = feed_closed;
 	if (query_bool(rq, "eof", &in->eof, &err) < 0)
 		op_fail(&in->feed.op, &err);
 	else

@@ -129,6 +129,7 @@ void upload_put(struct http_request *rq)
 		return;
 	u->feed.on_data = on_body;
 	u->feed.on_end = on_body_end;
+	u->feed.op.closed = feed_closed;
 	u->feed.op.cleanup = cleanup;
 	if (prepare(u, &err) < 0)
 		op_fail(&u->feed.op, &err);
