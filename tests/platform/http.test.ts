@@ -43,19 +43,6 @@ test("routes_that_are_planned_are_501_never_404", async () => {
   }
 });
 
-test("a_terminal_is_501_by_an_ordinary_answer_to_the_upgrade", async () => {
-  const wire = await Wire.open(t.server);
-  const upgrade = [
-    "Connection: Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
-  ];
-  wire.send(head(t.server, "GET", `/v1/sessions/${t.session.id}/pty`, ...upgrade));
-  await wire.refusal(501, "not_implemented");
-  wire.close();
-});
-
 test("unknown_routes_are_404", async () => {
   for (const path of [
     "/",
