@@ -41,6 +41,8 @@ void session_set_idle(struct session *s)
 
 void session_touch(struct session *s)
 {
+	if (session_over(s))
+		return;
 	s->last_active_at = inis_wall_ms();
 	s->dirty = true;
 	session_set_idle(s);

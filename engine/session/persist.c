@@ -25,7 +25,7 @@ json_t *session_doc(const struct session *s)
 /* Not before: whoever looks for it would find it nowhere. A write that failed is repeated. */
 void session_retire(struct session *s)
 {
-	if (s->machine.state == M_ENDED && s->writes == 0 && !s->dirty)
+	if (s->machine.state == M_ENDED && s->writes == 0 && !(s->dirty && s->stored))
 		registry_remove(s->registry, s);
 }
 
