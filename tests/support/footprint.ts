@@ -45,6 +45,15 @@ export function descendants(root: number): ProcessRow[] {
   return found;
 }
 
+/** PID 1 of the one unit in which a process with this text in its command line runs. */
+export function guestInit(server: Server, text: string): number {
+  const rows = descendants(server.pid);
+  let row = rows.find(({ command }) => command.some((word) => word.includes(text)));
+  while (row && !/inis-agent/.test(row.command[0] ?? "")) row = rows.find(({ pid }) => pid === row!.parent);
+  assert(row, `no unit runs ${text}`);
+  return row.pid;
+}
+
 /** The server's own programs, each by the role in its command line. */
 export function role(server: Server, name: "front" | "broker"): number {
   const matches = descendants(server.pid).filter(({ pid, command }) =>

@@ -89,6 +89,18 @@ export class TestSession {
     await this.expect(204, "DELETE", "");
   }
 
+  async state(): Promise<string> {
+    return (await this.get()).state as string;
+  }
+
+  async pause(): Promise<JsonObject> {
+    return (await this.expect(200, "POST", "/pause")).json;
+  }
+
+  async resume(): Promise<JsonObject> {
+    return (await this.expect(200, "POST", "/resume")).json;
+  }
+
   async exec(command: string[] | string, more: JsonObject = {}): Promise<ExecResult> {
     const { json } = await this.expect(200, "POST", "/exec", { json: { command, ...more } });
     return json as unknown as ExecResult;
