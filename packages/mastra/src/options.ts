@@ -116,6 +116,8 @@ export function createRequest(options: InisSandboxOptions): NonNullable<Paramete
     env: mergeEnvironments(options.env),
     idleTimeoutMs: options.idleTimeoutMs || undefined,
     maxLifetimeMs: options.maxLifetimeMs || undefined,
+    // A session that its id finds again outlives the program.
+    lease: options.id === undefined ? undefined : false,
   };
 }
 

@@ -15,6 +15,8 @@ export interface Endpoint {
 }
 
 export interface EndpointSource {
+  /** Whether it is the engine of this machine, which serves this user's programs only. */
+  readonly embedded: boolean;
   /** The endpoint if it is known already, else empty strings. */
   readonly known: Endpoint;
   find(): Promise<Endpoint>;
@@ -33,6 +35,7 @@ export function endpointSource(options: ClientOptions): EndpointSource {
 }
 
 class FixedEndpoint implements EndpointSource {
+  readonly embedded = false;
   readonly known: Endpoint;
 
   constructor(endpoint: Endpoint) {

@@ -4,6 +4,7 @@
 // A Transport belongs to one Client. It never retries, with one exception: when the embedded engine stopped itself
 // while idle and the connection is refused, nothing was sent yet, and the call starts the engine again.
 
+import { Leases } from "./api/lease.js";
 import type { Endpoint, EndpointSource } from "./endpoint.js";
 import { errorFromAnswer, InisError } from "./errors.js";
 import { CallScope } from "./scope.js";
@@ -35,12 +36,17 @@ export interface OpenAnswer {
 
 export class Transport {
   readonly timeoutMs: number;
+  readonly leases = new Leases();
   readonly #source: EndpointSource;
   #extensions: Promise<ReadonlySet<string>> | undefined;
 
   constructor(source: EndpointSource, timeoutMs: number) {
     this.#source = source;
     this.timeoutMs = timeoutMs;
+  }
+
+  get embedded(): boolean {
+    return this.#source.embedded;
   }
 
   /** What is known now: empty strings before the embedded engine was found. */

@@ -17,6 +17,7 @@ import type {
   SessionUsage,
 } from "../types/index.js";
 import { asObject, fromWire, idSegment, listFrom, type Wire } from "../wire.js";
+import { leaseFor } from "./lease.js";
 import { connectionBody, toConnectionStatus, toEgress } from "./network.js";
 
 const POLL_MS = 300;
@@ -39,7 +40,7 @@ export function toSessionInfo(answer: unknown): SessionInfo {
 }
 
 /** Unset options stay out of the body, so that the server's own defaults apply. */
-function createBody(options: CreateSessionOptions): Wire {
+function createBody(options: CreateSessionOptions, leaseMs: number | undefined): Wire {
   return {
     name: options.name || undefined,
     labels: options.labels,
@@ -55,6 +56,7 @@ function createBody(options: CreateSessionOptions): Wire {
     wake_on_http: options.wakeOnHttp === false ? false : undefined,
     on_pty_detach: options.onPtyDetach || undefined,
     paused_ttl_ms: options.pausedTtlMs ?? undefined,
+    lease_ms: leaseMs,
     destroy_on_completion: options.destroyOnCompletion || undefined,
     command_capture: options.commandCapture || undefined,
     env: options.env,
@@ -69,12 +71,14 @@ function createBody(options: CreateSessionOptions): Wire {
 export async function createSession(transport: Transport, options: CreateSessionOptions = {}): Promise<string> {
   const headers: Record<string, string> = {};
   if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
-  const json = createBody(options);
+  const leaseMs = await leaseFor(transport, options);
+  const json = createBody(options, leaseMs);
   const answer = await transport.json({ method: "POST", path: "/v1/sessions", json, headers, options });
   const info = toSessionInfo(answer);
   if (typeof info.sessionId !== "string" || info.sessionId === "") {
     throw new InisError("the server's answer has no session_id", { code: "invalid_response" });
   }
+  if (info.leaseMs && leaseMs) transport.leases.hold(transport, info.sessionId, info.leaseMs);
   if (options.wait !== false) await ready(transport, info, options);
   return info.sessionId;
 }
@@ -159,4 +163,5 @@ export async function retryArchive(transport: Transport, id: string, options?: C
 export async function destroySession(transport: Transport, id: string, options?: DestroyOptions): Promise<void> {
   const query = { reason: options?.reason };
   await transport.send({ method: "DELETE", path: sessionPath(id), query, options });
+  transport.leases.drop(id);
 }

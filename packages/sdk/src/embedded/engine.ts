@@ -11,6 +11,7 @@ import { askEngine } from "./run.js";
 const UNKNOWN: Endpoint = { baseUrl: "", token: "" };
 
 export class EmbeddedEngine implements EndpointSource {
+  readonly embedded = true;
   #known = UNKNOWN;
   #search: Promise<Endpoint> | undefined;
 

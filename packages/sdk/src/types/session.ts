@@ -12,7 +12,14 @@ export type SessionSize = "small" | "medium" | "large" | "xlarge";
 export type OnPtyDetach = "keep_live" | "pause" | "destroy";
 /** What counts as activity: API operations only, or a busy guest too. */
 export type IdleMode = "ops" | "activity";
-export type EndReason = "client_destroy" | "shell_exit" | "on_detach_destroy" | "max_lifetime" | "paused_ttl" | "error";
+export type EndReason =
+  | "client_destroy"
+  | "shell_exit"
+  | "on_detach_destroy"
+  | "max_lifetime"
+  | "paused_ttl"
+  | "error"
+  | "lease_expired";
 /** How much of each command the audit log keeps. */
 export type CommandCapture = "hash" | "executable" | "full";
 
@@ -40,6 +47,11 @@ export interface CreateSessionOptions extends CallOptions {
   onPtyDetach?: OnPtyDetach;
   /** Milliseconds after which a paused session is destroyed; 0 = the server's default, negative = never. */
   pausedTtlMs?: number;
+  /**
+   * With the embedded engine and no `maxLifetimeMs`, a session ends a minute after the program that made it, unless
+   * this is `false`.
+   */
+  lease?: boolean;
   /** Destroys the session when its first command completes. */
   destroyOnCompletion?: boolean;
   commandCapture?: CommandCapture;
@@ -106,6 +118,8 @@ export interface SessionInfo {
   maxLifetimeMs?: number;
   onPtyDetach?: OnPtyDetach;
   pausedTtlMs?: number;
+  /** The session ends unless its lease is renewed within this time. */
+  leaseMs?: number;
   noSudo?: boolean;
   wakeOnHttp: boolean;
   /** Gates of the guest's self API, as the server sent them. */
