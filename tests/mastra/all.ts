@@ -3,6 +3,7 @@
 import "./commands.js";
 import "./command-limits.js";
 import "./lifecycle.js";
+import "./reconnection.js";
 import "./identity.js";
 import "./recovery.js";
 import "./processes.js";
