@@ -2,8 +2,8 @@
  *
  * regex.c - regular expressions in RE2's syntax, with bounded work for a line.
  *
- * The backtracking matcher is tried first, within a limit of steps. A line that is beyond it goes to the matcher that
- * follows all alternatives at once; only what takes that one too long is given up.
+ * A pattern that makes the matcher try too many alternatives on a line is given up for that line. (The library's
+ * other matcher, which follows all alternatives at once, is no way out: nested repetitions take it as long.)
  *
  * A line that is not UTF-8 is matched byte by byte.
  */
@@ -15,28 +15,24 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#define STEPS_MAX      100000
-#define WIDE_STEPS_MAX 10000000
-#define DEPTH_MAX      20000
-#define HEAP_MAX_KB    8192
-#define NEST_MAX       100
-#define WORKSPACE      8192
+#define STEPS_MAX   200000 /* from one place in a line */
+#define DEPTH_MAX   20000
+#define HEAP_MAX_KB 8192
+#define NEST_MAX    100
 
 struct regex {
 	pcre2_code *text;
 	pcre2_code *bytes; /* NULL: it can only match text */
 	pcre2_match_data *data;
-	pcre2_match_context *narrow;
-	pcre2_match_context *wide;
-	int workspace[WORKSPACE];
+	pcre2_match_context *limits;
 };
 
-static pcre2_match_context *limits(uint32_t steps)
+static pcre2_match_context *make_limits(void)
 {
 	pcre2_match_context *mc = pcre2_match_context_create(NULL);
 
 	if (mc) {
-		pcre2_set_match_limit(mc, steps);
+		pcre2_set_match_limit(mc, STEPS_MAX);
 		pcre2_set_depth_limit(mc, DEPTH_MAX);
 		pcre2_set_heap_limit(mc, HEAP_MAX_KB);
 	}
@@ -92,9 +88,8 @@ struct regex *regex_compile(const char *pattern, bool caseless, struct inis_erro
 	}
 	re->bytes = compile(pattern, options, &ignored);
 	re->data = pcre2_match_data_create(1, NULL);
-	re->narrow = limits(STEPS_MAX);
-	re->wide = limits(WIDE_STEPS_MAX);
-	return re->data && re->narrow && re->wide ? re : fail(re, err);
+	re->limits = make_limits();
+	return re->data && re->limits ? re : fail(re, err);
 }
 
 void regex_free(struct regex *re)
@@ -104,19 +99,13 @@ void regex_free(struct regex *re)
 	pcre2_code_free(re->text);
 	pcre2_code_free(re->bytes);
 	pcre2_match_data_free(re->data);
-	pcre2_match_context_free(re->narrow);
-	pcre2_match_context_free(re->wide);
+	pcre2_match_context_free(re->limits);
 	free(re);
 }
 
 static int run(const struct regex *re, const pcre2_code *code, const char *line, size_t n)
 {
-	int rc = pcre2_match(code, (PCRE2_SPTR)line, n, 0, 0, re->data, re->narrow);
-
-	if (rc != PCRE2_ERROR_MATCHLIMIT && rc != PCRE2_ERROR_DEPTHLIMIT && rc != PCRE2_ERROR_HEAPLIMIT)
-		return rc;
-	return pcre2_dfa_match(code, (PCRE2_SPTR)line, n, 0, PCRE2_DFA_SHORTEST, re->data, re->wide,
-			       (int *)re->workspace, WORKSPACE);
+	return pcre2_match(code, (PCRE2_SPTR)line, n, 0, 0, re->data, re->limits);
 }
 
 int regex_match(const struct regex *re, const char *line, size_t n)

@@ -16,7 +16,7 @@ struct regex;
 struct regex *regex_compile(const char *pattern, bool caseless, struct inis_error *err);
 void regex_free(struct regex *re);
 
-/* Whether something in the line (n bytes, no line end) matches: 1, 0; -1 when that took too much work to find out. */
+/* Whether something in the line (n bytes, no line end) matches: 1, 0; -1 when that is too much work to find out. */
 int regex_match(const struct regex *re, const char *line, size_t n);
 
 /* NULL, or what in the pattern is not RE2's syntax. Pure. */
