@@ -87,9 +87,12 @@ static bool send_some(struct follower *f, struct position *pos, struct spool *s,
 		return false;
 	n = spool_read(s, &offset, agent_scratch, max);
 	if (offset != pos->at) {
-		/* The client cannot acknowledge what it never got. */
+		/*
+		 * The client cannot acknowledge what it never got, and counts what came before a gap as taken. A
+		 * window that is full never gets here, so at most two windows are on their way.
+		 */
 		f->truncated = true;
-		pos->acked += offset - pos->at;
+		pos->acked = offset;
 		pos->at = offset;
 	}
 	if (n > 0)
