@@ -27,6 +27,17 @@ static void exec(struct inis_buf *again, const uint8_t *data, size_t size)
 	inis_exec_free(&m);
 }
 
+static void pty(struct inis_buf *again, const uint8_t *data, size_t size)
+{
+	struct inis_pty m;
+
+	if (inis_pty_unpack(data, size, &m) < 0)
+		return;
+	inis_pty_pack(again, &m);
+	same(again, data, size);
+	inis_exec_free(&m.exec);
+}
+
 static void proc_info(struct inis_buf *again, const uint8_t *data, size_t size)
 {
 	struct inis_proc_info m;
@@ -80,7 +91,7 @@ SIMPLE(file_info)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const decoders[])(struct inis_buf *, const uint8_t *, size_t) = {
-		exec, proc_info, reconnect, error, hello, exited, logs, file_write, file_info,
+		exec, proc_info, reconnect, error, hello, exited, logs, file_write, file_info, pty,
 	};
 	struct inis_buf again = INIS_BUF_INIT(0);
 

@@ -137,6 +137,38 @@ static void exec_without_command_or_with_foreign_stdin_is_refused(void **state)
 	inis_buf_free(&b);
 }
 
+static int decode_pty(const void *data, size_t n)
+{
+	struct inis_pty m;
+	int result = inis_pty_unpack(data, n, &m);
+
+	inis_exec_free(&m.exec);
+	return result;
+}
+
+static void pty_comes_back_with_and_without_a_command(void **state)
+{
+	struct inis_str argv[] = {STR("vim")};
+	struct inis_pty in = {
+		.rows = 65535, .cols = 1, .exec = {.id = STR("p"), .cwd = STR("/"), .argc = 1, .argv = argv}};
+	struct inis_pty out;
+	struct inis_buf b = INIS_BUF_INIT(0);
+
+	(void)state;
+	inis_pty_pack(&b, &in);
+	assert_int_equal(inis_pty_unpack(b.data, b.len, &out), 0);
+	assert_int_equal(out.rows, 65535);
+	assert_int_equal(out.cols, 1);
+	assert_true(inis_str_eq(out.exec.argv[0], "vim"));
+	inis_exec_free(&out.exec);
+	refuses_all_but(&b, decode_pty);
+	in.exec.argc = 0;
+	inis_buf_reset(&b);
+	inis_pty_pack(&b, &in);
+	assert_int_equal(decode_pty(b.data, b.len), 0);
+	inis_buf_free(&b);
+}
+
 static void a_count_without_its_strings_is_refused(void **state)
 {
 	struct inis_buf b = INIS_BUF_INIT(0);
@@ -290,6 +322,7 @@ int main(void)
 		cmocka_unit_test(reconnect_comes_back_and_is_bounded),
 		cmocka_unit_test(exec_comes_back),
 		cmocka_unit_test(exec_without_command_or_with_foreign_stdin_is_refused),
+		cmocka_unit_test(pty_comes_back_with_and_without_a_command),
 		cmocka_unit_test(a_count_without_its_strings_is_refused),
 		cmocka_unit_test(process_info_comes_back),
 		cmocka_unit_test(short_messages_are_strict_too),
