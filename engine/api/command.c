@@ -57,7 +57,8 @@ static int read_argv(struct command *c, const json_t *list, struct inis_error *e
 	json_t *item;
 
 	if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > INIS_ARGV_MAX)
-		return inis_fail_field(err, "command", "must be an array of 1 to %d strings, or a string", INIS_ARGV_MAX);
+		return inis_fail_field(err, "command", "must be an array of 1 to %d strings, or a string",
+				       INIS_ARGV_MAX);
 	c->argv = calloc(json_array_size(list), sizeof(*c->argv));
 	if (!c->argv)
 		return no_memory(err);

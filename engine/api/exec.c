@@ -19,8 +19,8 @@ static void on_output(struct exec_run *run, enum agent_stream stream, const uint
 
 static void put_output(struct object *o, struct exec_run *run, enum agent_stream stream, bool cut)
 {
-	static const char *const names[][2] = {[AGENT_OUT] = {"stdout", "stdout_encoding"},
-					       [AGENT_ERR] = {"stderr", "stderr_encoding"}};
+	static const char *const names[][2] = {
+		[AGENT_OUT] = {"stdout", "stdout_encoding"}, [AGENT_ERR] = {"stderr", "stderr_encoding"}};
 	struct inis_buf *b = &run->out[stream];
 
 	if (cut)

@@ -17,11 +17,11 @@
 #include "base/error.h"
 #include "http/http.h"
 
-#define FIELD_INT_MAX   9007199254740991LL /* what every client can write exactly */
-#define FIELD_PATH_MAX  4095
-#define ENV_TOTAL_MAX   65536
-#define ENV_NAMES_MAX   1024
-#define LABELS_MAX      64
+#define FIELD_INT_MAX  9007199254740991LL /* what every client can write exactly */
+#define FIELD_PATH_MAX 4095
+#define ENV_TOTAL_MAX  65536
+#define ENV_NAMES_MAX  1024
+#define LABELS_MAX     64
 
 int field_required(const json_t *o, const char *name, struct inis_error *err);
 /* No NUL inside. */

@@ -8,7 +8,7 @@
 #include "api/encode.h"
 #include "api/file_ops.h"
 
-#define ENTRIES_MAX   250000
+#define ENTRIES_MAX    250000
 #define LIST_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define NAME_BYTES_MAX 1024
 

@@ -125,7 +125,8 @@ static void on_follow_data(void *ctx, enum agent_stream stream, uint64_t offset,
 
 	l->at[stream] = offset + n;
 	snprintf(id, sizeof(id), "%" PRIu64 ",%" PRIu64, l->at[AGENT_OUT], l->at[AGENT_ERR]);
-	if (!http_sse_send_base64(l->op.rq, stream == AGENT_OUT ? "stdout" : "stderr", l->positions ? id : NULL, data, n))
+	if (!http_sse_send_base64(l->op.rq, stream == AGENT_OUT ? "stdout" : "stderr", l->positions ? id : NULL, data,
+				  n))
 		agent_call_hold(call);
 }
 

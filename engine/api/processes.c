@@ -200,8 +200,8 @@ static void go_kill(struct op *op)
 		op_fail(op, &err);
 		return;
 	}
-	op_call(op,
-		agent_proc_kill(op_agent(op), http_param(op->rq, "name"), (uint32_t)grace, &handler, op, &err), &err);
+	op_call(op, agent_proc_kill(op_agent(op), http_param(op->rq, "name"), (uint32_t)grace, &handler, op, &err),
+		&err);
 }
 
 void process_remove(struct http_request *rq)

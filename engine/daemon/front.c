@@ -25,14 +25,14 @@
 #include "daemon/front_config.h"
 #include "daemon/front_sandbox.h"
 
-#define CONNECTIONS_MAX     4096
-#define HEAD_TIMEOUT_MS     30000
-#define BODY_IDLE_MS        120000
-#define DRAIN_MS            5000
-#define IDLE_LOOK_MS        1000
-#define TRIM_THRESHOLD      (256 * 1024)
-#define STATUS_OK           0
-#define STATUS_FAILED       1
+#define CONNECTIONS_MAX 4096
+#define HEAD_TIMEOUT_MS 30000
+#define BODY_IDLE_MS    120000
+#define DRAIN_MS        5000
+#define IDLE_LOOK_MS    1000
+#define TRIM_THRESHOLD  (256 * 1024)
+#define STATUS_OK       0
+#define STATUS_FAILED   1
 
 enum front_phase { FRONT_STARTING, FRONT_SERVING, FRONT_DRAINING, FRONT_CLOSING };
 
@@ -205,9 +205,8 @@ static void on_registry_started(void *ctx, const struct inis_error *err)
 
 static int open_store(struct inis_error *err)
 {
-	const struct inis_store_config config = {.loop = &front.loop,
-						 .dir = front.config.store_dir,
-						 .history_ms = 30LL * 24 * 3600 * 1000};
+	const struct inis_store_config config = {
+		.loop = &front.loop, .dir = front.config.store_dir, .history_ms = 30LL * 24 * 3600 * 1000};
 
 	front.api.store = inis_store_open(&config, err);
 	if (!front.api.store)

@@ -107,7 +107,8 @@ int front_config_read(struct front_config *c, int fd, struct inis_error *err)
 	if (read_all(own, &text, err) < 0)
 		return -1;
 	o = json_loadb((char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
-	rc = json_is_object(o) ? take_all(o, c, err) : inis_fail(err, INIS_INTERNAL, "the configuration is no JSON object");
+	rc = json_is_object(o) ? take_all(o, c, err)
+			       : inis_fail(err, INIS_INTERNAL, "the configuration is no JSON object");
 	json_decref(o);
 	explicit_bzero(text.data, text.len);
 	return rc;

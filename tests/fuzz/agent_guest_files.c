@@ -24,8 +24,8 @@ static void user(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	user_parse_passwd(text, &u);
 	user_parse_group(text, &u);
-	if (u.n_groups > USER_GROUPS_MAX || u.uid > 65534 || u.gid > 65534 ||
-	    !memchr(u.home, '\0', sizeof(u.home)) || !memchr(u.shell, '\0', sizeof(u.shell)))
+	if (u.n_groups > USER_GROUPS_MAX || u.uid > 65534 || u.gid > 65534 || !memchr(u.home, '\0', sizeof(u.home)) ||
+	    !memchr(u.shell, '\0', sizeof(u.shell)))
 		abort();
 }
 

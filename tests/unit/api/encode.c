@@ -84,8 +84,13 @@ static void lossy_text_replaces_each_bad_piece_once(void **state)
 		const char *text;
 	} cases[] = {
 		{"plain", "plain"},
-		{"a\xff" "b", "a\xef\xbf\xbd" "b"},
-		{"\xe6\x97" "x", "\xef\xbf\xbdx"}, /* the beginning of a character is one piece */
+		{"a\xff"
+		 "b",
+		 "a\xef\xbf\xbd"
+		 "b"},
+		{"\xe6\x97"
+		 "x",
+		 "\xef\xbf\xbdx"}, /* the beginning of a character is one piece */
 		{"\xf0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* no character begins so */
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
 		{"\xe6\x97\xa5\xe6", "\xe6\x97\xa5\xef\xbf\xbd"},
