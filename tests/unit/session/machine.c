@@ -2,9 +2,9 @@
  *
  * machine.c - the session state machine: its drawn paths, and years of random events.
  *
- * The simulation plays the broker: it knows which units really exist, answers the
- * machine's demands late, twice or not at all, crashes and restarts the server,
- * and at the end becomes a broker that always answers.
+ * The simulation plays the broker: it knows which units really exist and which are
+ * frozen, answers the machine's demands late, twice or not at all, crashes and
+ * restarts the server, and at the end becomes a broker that always answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +18,9 @@
 
 #include "session/machine.h"
 
-#define RUNS       2000
-#define STEPS      200
-#define HOUR_MS    (3600 * 1000LL)
+#define RUNS    2000
+#define STEPS   200
+#define HOUR_MS (3600 * 1000LL)
 
 static struct machine fresh(inis_ms lifetime_at)
 {
@@ -143,6 +143,85 @@ static void a_refused_pause_leaves_the_session_running(void **state)
 	assert_int_equal(m.state, M_LIVE);
 }
 
+static void a_pause_keeps_what_talks_to_the_guest(void **state)
+{
+	struct machine m = live();
+
+	(void)state;
+	assert_false(machine_step(&m, E_PAUSE, END_NONE, 3) & A_DROP_AGENT);
+	assert_false(machine_step(&m, E_PAUSED, END_NONE, 4) & A_DROP_AGENT);
+	assert_true(machine_step(&m, E_RESUME, END_NONE, 5) & A_RESUME_UNIT);
+	assert_false(machine_step(&m, E_RESUMED, END_NONE, 6) & (A_DROP_AGENT | A_DESTROY_UNIT));
+	assert_int_equal(m.state, M_LIVE);
+}
+
+static void pauses_of_paused_and_resumes_of_live_sessions_change_nothing(void **state)
+{
+	struct machine m = live();
+
+	(void)state;
+	assert_int_equal(machine_step(&m, E_RESUME, END_NONE, 3), A_REFUSED);
+	machine_step(&m, E_PAUSE, END_NONE, 3);
+	assert_int_equal(machine_step(&m, E_PAUSE, END_NONE, 3), A_REFUSED);
+	machine_step(&m, E_PAUSED, END_NONE, 4);
+	assert_int_equal(machine_step(&m, E_PAUSE, END_NONE, 5), A_REFUSED);
+	assert_int_equal(machine_next_tick(&m), 4 + HOUR_MS);
+}
+
+static void the_time_paused_counts_over_a_restart(void **state)
+{
+	struct machine m = live();
+
+	(void)state;
+	machine_restore(&m, 100, M_PAUSED, UNIT_PRESENT, END_NONE);
+	machine_step(&m, E_TICK, END_NONE, 100 + HOUR_MS - 1);
+	assert_int_equal(m.state, M_PAUSED);
+	machine_step(&m, E_TICK, END_NONE, 100 + HOUR_MS);
+	assert_int_equal(m.reason, END_PAUSED_TTL);
+}
+
+static void S7_pauses_never_stretch_a_lifetime(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		struct machine m = fresh(100000);
+		unsigned dice = seed;
+		inis_ms now = 2;
+
+		machine_step(&m, E_UNIT_MADE, END_NONE, 1);
+		machine_step(&m, E_UNIT_READY, END_NONE, 2);
+		while (now < 99000) {
+			now += rand_r(&dice) % 1000;
+			machine_step(&m, rand_r(&dice) % 2 ? E_PAUSE : E_RESUME, END_NONE, now);
+			machine_step(&m, m.state == M_PAUSING ? E_PAUSED : E_RESUMED, END_NONE, now);
+			machine_step(&m, E_TICK, END_NONE, now);
+			assert_int_equal(m.lifetime_at, 100000);
+		}
+		machine_step(&m, E_TICK, END_NONE, 100000);
+		if (m.state == M_PAUSED)
+			assert_true(machine_step(&m, E_RESUME, END_NONE, 100000) & A_REFUSED);
+		else
+			assert_int_equal(m.reason, END_MAX_LIFETIME);
+	}
+}
+
+static void a_lease_ends_a_session_in_every_state(void **state)
+{
+	(void)state;
+	for (unsigned s = M_CREATING; s < M_FAILED; s++) {
+		struct machine m = fresh(INIS_NEVER);
+
+		machine_restore(&m, 0, (enum machine_state)s, UNIT_PRESENT, END_NONE);
+		m.lease_at = 500;
+		assert_int_equal(machine_next_tick(&m), 500);
+		assert_int_equal(machine_step(&m, E_TICK, END_NONE, 499), 0);
+		assert_true(machine_step(&m, E_TICK, END_NONE, 500) & A_DESTROY_UNIT);
+		assert_int_equal(m.reason, END_LEASE_EXPIRED);
+		assert_false(machine_deleted(&m));
+		assert_true(machine_next_tick(&m) > 500);
+	}
+}
+
 static void L5_a_lost_unit_ends_the_session_with_an_error(void **state)
 {
 	struct machine m = live();
@@ -182,6 +261,8 @@ struct world {
 	bool unit_exists;
 	bool unit_alive;
 	bool destroying;
+	bool frozen;
+	enum { NOTHING, FREEZING, THAWING } changing;
 };
 
 static unsigned dice(struct world *w, unsigned sides)
@@ -206,6 +287,9 @@ static void check(const struct world *w)
 		assert_true(m->unit == UNIT_PRESENT);
 	if (w->unit_exists)
 		assert_true(m->unit != UNIT_NONE);
+	/* Where nothing is on its way, the unit is what the session is. */
+	if (w->unit_alive && w->changing == NOTHING && (m->state == M_LIVE || m->state == M_PAUSED))
+		assert_int_equal(w->frozen, m->state == M_PAUSED);
 }
 
 static void feed(struct world *w, enum machine_event event, enum end_reason reason)
@@ -218,6 +302,10 @@ static void feed(struct world *w, enum machine_event event, enum end_reason reas
 		w->destroying = true;
 	if (actions & A_RESUME_UNIT && !w->unit_exists)
 		w->unit_asked = true;
+	else if (actions & A_RESUME_UNIT)
+		w->changing = THAWING;
+	if (actions & A_PAUSE_UNIT)
+		w->changing = FREEZING;
 	if (actions & A_PERSIST)
 		w->stored = w->m;
 	check(w);
@@ -233,6 +321,7 @@ static void broker_makes(struct world *w)
 		return;
 	}
 	w->unit_exists = w->unit_alive = true;
+	w->frozen = false;
 	feed(w, w->m.state == M_RESUMING ? E_RESUMED : E_UNIT_MADE, END_NONE);
 }
 
@@ -245,6 +334,22 @@ static void broker_destroys(struct world *w)
 		return; /* it failed, or the answer was lost */
 	w->unit_exists = w->unit_alive = false;
 	feed(w, E_UNIT_DESTROYED, END_NONE);
+}
+
+/* Freezes or thaws, or says that it could not. */
+static void broker_changes(struct world *w)
+{
+	bool freeze = w->changing == FREEZING;
+
+	if (w->changing == NOTHING || !w->unit_exists)
+		return;
+	w->changing = NOTHING;
+	if (dice(w, 4) == 0) {
+		feed(w, freeze ? E_PAUSE_REFUSED : E_RESUME_REFUSED, END_NONE);
+		return;
+	}
+	w->frozen = freeze;
+	feed(w, freeze ? E_PAUSED : E_RESUMED, END_NONE);
 }
 
 static void unit_dies(struct world *w)
@@ -265,10 +370,11 @@ static void restart(struct world *w)
 	if (w->unit_asked && dice(w, 2))
 		w->unit_exists = w->unit_alive = true;
 	w->unit_asked = w->destroying = false;
-	if (s == M_FORKING || s == M_PAUSING || s == M_RESTORING)
-		s = M_LIVE;
-	if (s == M_RESUMING)
-		s = M_PAUSED;
+	if (w->changing != NOTHING && dice(w, 2))
+		w->frozen = w->changing == FREEZING;
+	w->changing = NOTHING;
+	if (s != M_CREATING && s != M_FAILED && s != M_ENDING && s != M_ENDED)
+		s = w->unit_alive && w->frozen ? M_PAUSED : M_LIVE;
 	machine_restore(&m, w->now, s, w->unit_exists ? UNIT_PRESENT : UNIT_NONE, m.reason);
 	w->m = m;
 	if (s == M_ENDED)
@@ -281,15 +387,20 @@ static void restart(struct world *w)
 
 static void random_event(struct world *w)
 {
-	static const enum machine_event asked[] = {E_PAUSE,	     E_PAUSED,	E_PAUSE_REFUSED, E_RESUME,	 E_FORK,
-						   E_FORKED,	     E_RESTORE, E_RESTORED,	 E_RESTORE_LOST, E_COMPLETED,
-						   E_DETACH_DESTROY, E_TICK};
+	static const enum machine_event asked[] = {E_PAUSE,        E_RESUME,    E_PAUSE,          E_RESUME,
+						   E_FORK,         E_FORKED,    E_RESTORE,        E_RESTORED,
+						   E_RESTORE_LOST, E_COMPLETED, E_DETACH_DESTROY, E_TICK};
 
-	w->now += dice(w, 3) == 0 ? dice(w, HOUR_MS) : dice(w, 2000);
-	switch (dice(w, 12)) {
+	/* The broker's own limit for a freeze is far below the machine's. */
+	w->now += dice(w, 3) == 0 && w->changing == NOTHING ? dice(w, HOUR_MS) : dice(w, 2000);
+	switch (dice(w, 13)) {
 	case 0:
 	case 1:
 		broker_makes(w);
+		return;
+	case 7:
+	case 8:
+		broker_changes(w);
 		return;
 	case 2:
 		broker_destroys(w);
@@ -338,7 +449,10 @@ static void no_sequence_of_events_traps_a_session_or_leaks_its_unit(void **state
 	for (unsigned run = 1; run <= RUNS; run++) {
 		struct world w = {.seed = run, .unit_asked = true};
 
-		machine_init(&w.m, 0, dice(&w, 2) ? INIS_NEVER : (inis_ms)dice(&w, 24 * HOUR_MS / 1000) * 1000, HOUR_MS);
+		machine_init(&w.m, 0, dice(&w, 2) ? INIS_NEVER : (inis_ms)dice(&w, 24 * HOUR_MS / 1000) * 1000,
+			     HOUR_MS);
+		if (dice(&w, 4) == 0)
+			w.m.lease_at = (inis_ms)dice(&w, 24 * HOUR_MS / 1000) * 1000;
 		w.stored = w.m;
 		for (int i = 0; i < STEPS && w.m.state != M_ENDED; i++)
 			random_event(&w);
@@ -357,6 +471,11 @@ int main(void)
 		cmocka_unit_test(lifetime_ends_a_live_session),
 		cmocka_unit_test(a_paused_session_past_its_lifetime_never_resumes),
 		cmocka_unit_test(a_refused_pause_leaves_the_session_running),
+		cmocka_unit_test(a_pause_keeps_what_talks_to_the_guest),
+		cmocka_unit_test(pauses_of_paused_and_resumes_of_live_sessions_change_nothing),
+		cmocka_unit_test(the_time_paused_counts_over_a_restart),
+		cmocka_unit_test(S7_pauses_never_stretch_a_lifetime),
+		cmocka_unit_test(a_lease_ends_a_session_in_every_state),
 		cmocka_unit_test(L5_a_lost_unit_ends_the_session_with_an_error),
 		cmocka_unit_test(names_round_trip),
 		cmocka_unit_test(no_sequence_of_events_traps_a_session_or_leaks_its_unit),
