@@ -9,6 +9,7 @@ import "./recovery.js";
 import "./processes.js";
 import "./streams.js";
 import "./files.js";
+import "./filesystem.js";
 import "./tools.js";
 import "./surroundings.js";
 import "./gateway.js";

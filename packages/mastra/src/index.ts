@@ -2,6 +2,7 @@
 // Everything that `@inis-run/mastra` exports.
 
 export type { InisErrorDetails } from "./errors.js";
+export { InisFilesystem, type InisFilesystemOptions } from "./filesystem.js";
 export type { CloneOptions, InisSandboxOptions, SessionGonePolicy } from "./options.js";
 export { InisProcessHandle } from "./process-handle.js";
 export { InisProcessManager } from "./process-manager.js";

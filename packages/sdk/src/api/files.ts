@@ -79,10 +79,24 @@ export async function findFiles(
   pattern: string,
   options: FindFilesOptions = {},
 ): Promise<FindFilesResult> {
-  const { path = WORKSPACE, maxResults } = options;
-  const query = { path, op: "find", pattern, max_results: maxResults || undefined };
+  const { path = WORKSPACE, maxResults, details, noHidden, maxDepth } = options;
+  const extended = details || noHidden || maxDepth ? "details, noHidden and maxDepth" : undefined;
+  await transport.requireExtensions({ "files.find": extended }, options);
+  const query: Query = {
+    path,
+    op: "find",
+    pattern,
+    max_results: maxResults || undefined,
+    details: details || undefined,
+    no_hidden: noHidden || undefined,
+    max_depth: maxDepth || undefined,
+  };
   const answer = await get(transport, sessionId, query, options);
-  return { paths: listFrom(answer, "paths", String), truncated: asObject(answer).truncated === true };
+  return {
+    paths: listFrom(answer, "paths", String),
+    ...(details && { entries: listFrom<FileStat>(answer, "entries") }),
+    truncated: asObject(answer).truncated === true,
+  };
 }
 
 export async function grepFiles(
@@ -91,6 +105,7 @@ export async function grepFiles(
   pattern: string,
   options: GrepFilesOptions = {},
 ): Promise<GrepFilesResult> {
+  await transport.requireExtensions({ "files.find": options.noHidden ? "noHidden" : undefined }, options);
   const query: Query = {
     path: options.path ?? WORKSPACE,
     op: "grep",
@@ -100,6 +115,7 @@ export async function grepFiles(
     context_lines: options.contextLines || undefined,
     max_results: options.maxResults || undefined,
     exclude_dirs: options.excludeDirs?.join(","),
+    no_hidden: options.noHidden || undefined,
   };
   const answer = asObject(await get(transport, sessionId, query, options));
   return {

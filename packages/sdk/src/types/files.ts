@@ -47,18 +47,28 @@ export interface FindFilesOptions extends CallOptions {
   /** Where to search. Default `/workspace`. */
   path?: string;
   maxResults?: number;
+  /** Also say what each path is. Extension `files.find`, like the next two. */
+  details?: boolean;
+  /** Leave out names that begin with a dot. */
+  noHidden?: boolean;
+  /** Levels below `path`. */
+  maxDepth?: number;
 }
 
 export interface FindFilesResult {
   /** Absolute paths. */
   paths: string[];
+  /** What is at each of `paths`, when `details` were asked for. */
+  entries?: FileStat[];
   /** There were more than `maxResults`. */
   truncated: boolean;
 }
 
 export interface GrepFilesOptions extends CallOptions {
-  /** Where to search. Default `/workspace`. */
+  /** A directory, or one file. Default `/workspace`. */
   path?: string;
+  /** Leave out names that begin with a dot. Extension `files.find`. */
+  noHidden?: boolean;
   /** Glob for the names of the files to look into. */
   filePattern?: string;
   /** Default false. */
