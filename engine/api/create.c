@@ -109,6 +109,13 @@ static int read_key(struct http_request *rq, const json_t *body, struct session_
 	return hash_body(body, hash, err);
 }
 
+static struct session *start(struct registry *r, struct session_create *c, struct inis_error *err)
+{
+	if (c->spec.template_name && registry_check_template(r, c->spec.template_name, err) < 0)
+		return NULL;
+	return registry_create(r, c, err);
+}
+
 static void create(struct http_request *rq, const json_t *body)
 {
 	struct inis_error err = INIS_ERROR_INIT;
@@ -124,7 +131,7 @@ static void create(struct http_request *rq, const json_t *body)
 		spec_free(&c.spec);
 		return;
 	}
-	s = registry_create(api_of(rq)->registry, &c, &err);
+	s = start(api_of(rq)->registry, &c, &err);
 	spec_free(&c.spec);
 	if (!s) {
 		http_respond_error(rq, &err);

@@ -98,8 +98,6 @@ static int read_template(const json_t *b, struct session_spec *s, struct inis_er
 		return 0;
 	if (!template_well_formed(ref))
 		return inis_fail_field(err, "template", "must be NAME or NAME@VERSION");
-	if (strcmp(ref, "host") != 0)
-		return inis_fail(err, INIS_NOT_FOUND, "template \"%s\" does not exist", ref);
 	return copy(ref, &s->template_name, err);
 }
 

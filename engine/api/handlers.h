@@ -24,6 +24,10 @@ void session_pause_post(struct http_request *rq);
 void session_resume_post(struct http_request *rq);
 void session_lease_post(struct http_request *rq);
 
+/* templates.c */
+void templates_get(struct http_request *rq);
+void template_remove(struct http_request *rq);
+
 /* exec.c, exec_cancel.c */
 void exec_post(struct http_request *rq);
 void exec_remove(struct http_request *rq);

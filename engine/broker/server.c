@@ -44,6 +44,15 @@ static void on_exited(void *ctx, struct inis_unit *u)
 	server_send(s, &event, -1);
 }
 
+static void on_templates_changed(void *ctx)
+{
+	struct server *s = ctx;
+	struct inis_broker_msg event;
+
+	inis_broker_msg_init(&event, INIS_B_EVENT_TEMPLATES, 0);
+	server_send(s, &event, -1);
+}
+
 static void drop_outgoing(struct server *s)
 {
 	struct outgoing *out = s->queue;
@@ -149,6 +158,7 @@ void server_init(struct server *s, struct inis_events *events, struct inis_drive
 	if (sysinfo(&info) == 0)
 		s->host_mem_mb = ((uint64_t)info.totalram * info.mem_unit) >> 20;
 	driver->exited = on_exited;
+	driver->templates_changed = on_templates_changed;
 	driver->ctx = s;
 	server_want_refill(s);
 }

@@ -279,6 +279,16 @@ static void do_list(struct server *s, const struct inis_broker_msg *msg)
 	answer(s, msg, &last, NULL, -1);
 }
 
+static void do_templates(struct server *s, const struct inis_broker_msg *msg)
+{
+	struct inis_broker_msg body = {.flags = INIS_B_MORE};
+	struct inis_broker_msg last = {0};
+
+	for (unsigned i = 0; s->driver->ops->describe(s->driver, i, &body.u.template); i++)
+		answer(s, msg, &body, NULL, -1);
+	answer(s, msg, &last, NULL, -1);
+}
+
 static void do_unbuilt(struct server *s, const struct inis_broker_msg *msg)
 {
 	struct inis_error err = INIS_ERROR_INIT;
@@ -292,7 +302,7 @@ void server_handle(struct server *s, const struct inis_broker_msg *msg)
 	static void (*const verbs[])(struct server *, const struct inis_broker_msg *) = {
 		[INIS_B_HELLO] = do_hello,     [INIS_B_CREATE] = do_create, [INIS_B_CONNECT] = do_connect,
 		[INIS_B_DESTROY] = do_destroy, [INIS_B_FREEZE] = do_freeze, [INIS_B_THAW] = do_freeze,
-		[INIS_B_STATS] = do_stats,     [INIS_B_LIST] = do_list,
+		[INIS_B_STATS] = do_stats,     [INIS_B_LIST] = do_list,     [INIS_B_TEMPLATES] = do_templates,
 	};
 
 	if (msg->verb < sizeof(verbs) / sizeof(verbs[0]) && verbs[msg->verb] && msg->flags == 0)

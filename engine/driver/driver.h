@@ -64,6 +64,9 @@ struct inis_driver_ops {
 	/* The units in use, one after another: NULL gives the first, the last gives NULL. */
 	struct inis_unit *(*next)(struct inis_driver *d, struct inis_unit *after);
 
+	/* The templates that units can be made from, by number from 0, the default one first; false after the last. */
+	bool (*describe)(struct inis_driver *d, unsigned index, struct inis_broker_template *out);
+
 	/* NULL where the driver cannot (yet): the broker answers not_implemented. */
 	int (*resize)(struct inis_driver *d, struct inis_unit *u, const struct inis_broker_create *spec,
 		      struct inis_error *err);
@@ -81,6 +84,8 @@ struct inis_driver {
 	const struct inis_driver_ops *ops;
 	/* Set by the broker: PID 1 of a unit in use ended by itself. The unit still needs destroy. */
 	void (*exited)(void *ctx, struct inis_unit *u);
+	/* Set by the broker: describe() now says something else. */
+	void (*templates_changed)(void *ctx);
 	void *ctx;
 	/* Kept by the driver. */
 	uint32_t pool_ready;

@@ -105,6 +105,10 @@ static void deliver(struct broker *b, const struct inis_broker_msg *m, int *fd)
 		b->events.on_exited(b->ctx, &m->unit_id);
 		return;
 	}
+	if (m->verb == INIS_B_EVENT_TEMPLATES) {
+		b->events.on_templates(b->ctx);
+		return;
+	}
 	TAILQ_FOREACH (p, &b->pending, link) {
 		if (p->request == m->request)
 			break;

@@ -3,7 +3,7 @@
  * broker_client.h - the front's end of the broker socket.
  *
  * Requests are sent in the order they are made; each has one callback, called
- * once with the reply (LIST: once for each packet). A descriptor that comes with
+ * once with the reply (LIST and TEMPLATES: once for each packet). A descriptor that comes with
  * a reply is closed after the callback unless taken with take_fd(). When the
  * broker goes away every pending callback is called with an error, then on_lost.
  */
@@ -22,6 +22,7 @@ typedef void (*broker_reply)(void *ctx, const struct inis_broker_msg *reply, int
 
 struct broker_events {
 	void (*on_exited)(void *ctx, const struct unit_id *unit); /* its PID 1 ended by itself */
+	void (*on_templates)(void *ctx); /* there are others now */
 	void (*on_lost)(void *ctx);
 };
 

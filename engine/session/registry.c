@@ -261,6 +261,11 @@ static void on_exited(void *ctx, const struct unit_id *unit)
 	session_exited(ctx, unit);
 }
 
+static void on_templates(void *ctx)
+{
+	registry_ask_templates(ctx);
+}
+
 static void on_lost(void *ctx)
 {
 	struct registry *r = ctx;
@@ -287,6 +292,7 @@ static void on_hello(void *ctx, const struct inis_broker_msg *reply, int *fd, co
 	}
 	r->host_mem_mb = reply->u.hello.host_mem_mb;
 	r->disk_kind = reply->u.hello.disk_kind;
+	registry_ask_templates(r);
 	registry_compare(r);
 }
 
@@ -302,7 +308,8 @@ static int greet(struct registry *r, struct inis_error *err)
 
 struct registry *registry_open(const struct registry_config *config, struct inis_error *err)
 {
-	static const struct broker_events events = {.on_exited = on_exited, .on_lost = on_lost};
+	static const struct broker_events events = {
+		.on_exited = on_exited, .on_templates = on_templates, .on_lost = on_lost};
 	struct registry *r = calloc(1, sizeof(*r));
 
 	if (!r) {
@@ -344,5 +351,6 @@ void registry_close(struct registry *r)
 	}
 	broker_close(r->broker);
 	free(r->units);
+	registry_free_templates(r);
 	uv_close((uv_handle_t *)&r->timer, on_timer_closed);
 }

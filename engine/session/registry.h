@@ -136,6 +136,11 @@ struct session *registry_next(struct registry *r, inis_ms before_created, const 
 struct session *session_next(struct session *s);
 void registry_load(const struct registry *r, struct registry_load *load);
 
+/* What sessions can start from, the default one first. */
+const struct inis_broker_template *registry_templates(const struct registry *r, size_t *count);
+/* 0 when a session can start from NAME or NAME@VERSION; not_found, template_version_unavailable. */
+int registry_check_template(const struct registry *r, const char *ref, struct inis_error *err);
+
 void session_ref(struct session *s);
 void session_unref(struct session *s);
 
@@ -161,7 +166,12 @@ void session_touch(struct session *s);
 /* An operation begins and ends: in between the session is not idle. */
 void session_use_begin(struct session *s);
 void session_use_end(struct session *s);
-/* A client of a terminal comes and goes. lost: without having been told of an end; then on_pty_detach applies. */
+/* Paused, or on the way there or back. */
+bool session_frozen(const struct session *s);
+/*
+ * A client of a terminal comes and goes. lost: without having been told of an end; then on_pty_detach applies, but
+ * nothing is paused that others are using: their operations would hang, and the idle timer comes later.
+ */
 void session_pty_attach(struct session *s);
 void session_pty_detach(struct session *s, bool lost);
 

@@ -29,6 +29,12 @@ struct registry {
 	bool comparing;
 	struct inis_broker_unit *units; /* of the comparison that is running */
 	size_t unit_count;
+	struct template_rows {
+		struct inis_broker_template *rows;
+		size_t count;
+	} templates, coming; /* what is known; what is being told */
+	bool asking; /* for templates */
+	bool ask_again;
 };
 
 /* registry.c */
@@ -69,6 +75,10 @@ void registry_thaw_stray(struct registry *r, const struct unit_id *unit);
 /* persist.c */
 void session_persist(struct session *s);
 void session_retire(struct session *s); /* leaves the registry if it has ended and that is on disk */
+
+/* templates.c */
+void registry_ask_templates(struct registry *r);
+void registry_free_templates(struct registry *r);
 
 /* adopt.c */
 int registry_load_rows(struct registry *r, struct inis_error *err);

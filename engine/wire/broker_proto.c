@@ -22,7 +22,13 @@ static bool terminated(const char *text, size_t size)
 
 static bool known_verb(uint16_t verb)
 {
-	return (verb >= INIS_B_HELLO && verb <= INIS_B_NETNS_SOCKET) || verb == INIS_B_EVENT_EXITED;
+	return (verb >= INIS_B_HELLO && verb <= INIS_B_TEMPLATES) || verb == INIS_B_EVENT_EXITED ||
+	       verb == INIS_B_EVENT_TEMPLATES;
+}
+
+static bool is_event(uint16_t verb)
+{
+	return verb == INIS_B_EVENT_EXITED || verb == INIS_B_EVENT_TEMPLATES;
 }
 
 static bool needs_unit(const struct inis_broker_msg *m)
@@ -60,6 +66,24 @@ static const char *create_fault(const struct inis_broker_create *c)
 	return NULL;
 }
 
+static bool made_of(const char *text, size_t size, const char *letters)
+{
+	return terminated(text, size) && strspn(text, letters) == strlen(text);
+}
+
+static const char *template_fault(const struct inis_broker_template *t)
+{
+	static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	if (!made_of(t->name, sizeof(t->name), name) || t->name[0] == '\0')
+		return "template name";
+	if (!made_of(t->version, sizeof(t->version), name) || !made_of(t->suite, sizeof(t->suite), name))
+		return "template version";
+	if (!made_of(t->content, sizeof(t->content), "0123456789abcdef"))
+		return "template digest";
+	return NULL;
+}
+
 static const char *fault(const struct inis_broker_msg *m)
 {
 	bool reply = m->flags & INIS_B_REPLY;
@@ -70,7 +94,7 @@ static const char *fault(const struct inis_broker_msg *m)
 		return "verb";
 	if (m->flags & ~(INIS_B_REPLY | INIS_B_MORE | INIS_B_HAS_FD))
 		return "flags";
-	if ((m->request == 0) != (m->verb == INIS_B_EVENT_EXITED))
+	if ((m->request == 0) != is_event(m->verb))
 		return "request id";
 	if (!terminated(m->message, sizeof(m->message)))
 		return "text";
@@ -81,6 +105,8 @@ static const char *fault(const struct inis_broker_msg *m)
 	if (m->verb == INIS_B_LIST && (m->flags & INIS_B_MORE) &&
 	    (!valid_unit_id(&m->u.unit.id) || !valid_session_id(&m->u.unit.session)))
 		return "unit row";
+	if (m->verb == INIS_B_TEMPLATES && (m->flags & INIS_B_MORE))
+		return template_fault(&m->u.template);
 	return NULL;
 }
 

@@ -38,14 +38,18 @@ enum inis_broker_verb {
 	INIS_B_RESTORE = 11,
 	INIS_B_FORK = 12,
 	INIS_B_NETNS_SOCKET = 13,
+	INIS_B_TEMPLATES = 14, /* -> templates, the default one first, one a packet as LIST does */
 	INIS_B_EVENT_EXITED = 32, /* event: the unit's PID 1 ended by itself; the unit still needs DESTROY */
+	INIS_B_EVENT_TEMPLATES = 33, /* event: TEMPLATES answers something else now */
 };
 
 #define INIS_B_REPLY  0x1 /* set in replies */
 #define INIS_B_MORE   0x2 /* another packet of the same reply follows */
 #define INIS_B_HAS_FD 0x4 /* one descriptor comes with this packet */
 
-#define INIS_TEMPLATE_NAME_MAX 64
+#define INIS_TEMPLATE_NAME_MAX    64
+#define INIS_TEMPLATE_VERSION_MAX 32
+#define INIS_TEMPLATE_REF_MAX     (INIS_TEMPLATE_NAME_MAX + INIS_TEMPLATE_VERSION_MAX)
 
 enum inis_disk_kind {
 	INIS_DISK_HARD = 1, /* the kernel enforces disk_mb */
@@ -67,7 +71,7 @@ struct inis_broker_hello {
 struct inis_broker_create {
 	struct session_id session; /* whom the unit is for; kept in the unit table */
 	char pad_[2];
-	char template_name[INIS_TEMPLATE_NAME_MAX]; /* "" or "host": the machine's own /usr */
+	char template_name[INIS_TEMPLATE_REF_MAX]; /* NAME or NAME@VERSION; "": the default one */
 	char hostname[64];
 	uint32_t flags; /* INIS_CREATE_* */
 	uint32_t vcpus;
@@ -101,6 +105,18 @@ struct inis_broker_stats {
 	uint64_t disk_bytes;
 };
 
+/* A template that units can be made from. */
+struct inis_broker_template {
+	char name[INIS_TEMPLATE_NAME_MAX];
+	char version[INIS_TEMPLATE_VERSION_MAX]; /* "": follows the machine */
+	char content[72]; /* SHA-256 of its tree in hexadecimal digits, or "" */
+	char suite[32];
+	int64_t built_at; /* wall clock, ms; 0: not built */
+	uint64_t size_bytes;
+	uint32_t packages;
+	uint32_t reserved;
+};
+
 struct inis_broker_msg {
 	uint32_t magic;
 	uint16_t verb; /* enum inis_broker_verb */
@@ -116,6 +132,7 @@ struct inis_broker_msg {
 		struct inis_broker_create create;
 		struct inis_broker_unit unit;
 		struct inis_broker_stats stats;
+		struct inis_broker_template template;
 		uint8_t bytes[256];
 	} u;
 };

@@ -13,15 +13,16 @@ const ALLOWED: Record<string, string[]> = {
   base: [],
   os: ["base"],
   wire: ["base"],
+  template: ["base", "os"],
   agent: ["base", "os", "wire"],
-  driver: ["base", "os", "wire"],
+  driver: ["base", "os", "wire", "template"],
   broker: ["base", "os", "wire", "driver"],
   store: ["base"],
   session: ["base", "wire", "store"],
   http: ["base"],
   api: ["base", "wire", "session", "store", "http"],
   daemon: ["base", "os", "wire", "broker", "session", "store", "http", "api"],
-  cli: ["base", "os"],
+  cli: ["base", "os", "template"],
 };
 
 const sources = projectFiles(/^engine\/.*\.[ch]$/);

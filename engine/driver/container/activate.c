@@ -21,16 +21,22 @@
 
 #define SHM_MB_MIN 64u
 
-/* The pool's disks have one size; another one is made now. */
-static int fit_disk(struct cunit *cu, uint32_t disk_mb, struct inis_error *err)
+/* The pool's disks have one size and one base; another one is made now. */
+static int fit_rootfs(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
 {
-	bool fits = disk_mb == cu->u.disk_mb || cu->layer.kind == INIS_DISK_SOFT;
+	bool disk_fits = spec->disk_mb == cu->u.disk_mb || cu->layer.kind == INIS_DISK_SOFT;
+	struct base *base = base_find(cu->c, spec->template_name);
 
-	cu->u.disk_mb = disk_mb;
-	if (fits)
+	if (!base)
+		return inis_fail(err, INIS_NOT_FOUND, "there is no template %s any more", spec->template_name);
+	if (base_hold(cu, base, err) < 0)
+		return -1;
+	cu->u.disk_mb = spec->disk_mb;
+	if (disk_fits && cu->base == base)
 		return 0;
 	cunit_drop_rootfs(cu);
-	return cunit_make_rootfs(cu, disk_mb, cu->userns, err);
+	cu->base = base;
+	return cunit_make_rootfs(cu, spec->disk_mb, cu->userns, err);
 }
 
 struct parcel {
@@ -72,7 +78,7 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 	    (no_sudo && inis_mount_attrs(cu->root, MOUNT_ATTR_NOSUID, 0, -1, false, err) < 0))
 		return -1;
 	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", take_fd(&cu->root)) < 0 ||
-	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0 ||
+	    (cu->base->host && parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0) ||
 	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/dev", inis_mount_clone(AT_FDCWD, RUN_DEV, false, err)) < 0 ||
 	    parcel_add(p, INIS_UNIT_FD_OOM_COUNTER, "", inis_cgroup_oom_counter(&cu->c->cgroups, cu->u.id.s, err)) < 0)
 		return -1;
@@ -85,7 +91,7 @@ static int send_activation(struct cunit *cu, const struct inis_broker_create *sp
 		.vcpus = spec->vcpus, .mem_mb = spec->mem_mb, .pids_max = spec->pids_max};
 	__attribute__((cleanup(parcel_close))) struct parcel parcel = {0};
 
-	if (fit_disk(cu, spec->disk_mb, err) < 0 || inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &limits, err) < 0 ||
+	if (fit_rootfs(cu, spec, err) < 0 || inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &limits, err) < 0 ||
 	    parcel_fill(&parcel, cu, spec, err) < 0)
 		return -1;
 	return inis_packet_send(cu->sock, &parcel.message, sizeof(parcel.message), parcel.fds, parcel.message.fd_count,
@@ -130,6 +136,7 @@ static int go_live(struct cunit *cu, struct inis_error *err)
 {
 	cu->u.session = cu->want->spec.session;
 	cu->record.session = cu->u.session;
+	memcpy(cu->record.base, cu->base->name, sizeof(cu->record.base));
 	cu->record.disk_mb = cu->u.disk_mb;
 	cu->record.loop = cu->layer.loop;
 	if (record_write(cu->dir, &cu->record, err) < 0)

@@ -56,9 +56,9 @@ static void fill(struct cunit *cu, const struct record *r)
 	cu->u.disk_mb = r->disk_mb;
 	cu->layer.kind = (enum inis_disk_kind)r->disk_kind;
 	cu->layer.loop = same_boot ? r->loop : -1;
-	/* Of another base, or held by another server: the range is not ours to give back. */
-	if (ranges_claim(&c->ranges, r->uid_base))
-		cu->u.uid_base = r->uid_base;
+	cu->u.uid_base = r->uid_base;
+	/* Outside what is configured now, or held by another server: then it is not ours to give back. */
+	cu->owns_range = ranges_claim(&c->ranges, r->uid_base);
 	cu->u.pidfd = open_process(c, r);
 	cu->cgroup = inis_cgroup_open(&c->cgroups, cu->u.id.s, NULL);
 	if (cu->cgroup >= 0) {

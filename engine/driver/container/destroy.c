@@ -91,6 +91,7 @@ static bool all_gone(struct cunit *cu)
 
 	if (!processes_gone(cu) || cu->job_running)
 		return false;
+	close_fd(&cu->sock);
 	close_fd(&cu->root);
 	close_fd(&cu->usr);
 	if (cu->layer.mount >= 0) {
@@ -124,7 +125,8 @@ void cunit_destroy_step(struct cunit *cu)
 	if (all_gone(cu)) {
 		done = cu->destroy_done;
 		ctx = cu->destroy_ctx;
-		ranges_give(&cu->c->ranges, cu->u.uid_base);
+		if (cu->owns_range)
+			ranges_give(&cu->c->ranges, cu->u.uid_base);
 		cunit_free(cu);
 		if (done)
 			done(ctx, &id, NULL);
@@ -165,7 +167,6 @@ void cunit_destroy(struct inis_driver *d, struct inis_unit *u, inis_driver_done 
 	kill_all(cu);
 	inis_watch_stop(ev, &cu->sock_watch);
 	inis_timer_stop(ev, &cu->deadline);
-	close_fd(&cu->sock);
 	/* From a timer: the callers of this may still look at the unit. */
 	inis_timer_start(ev, &cu->destroy_timer, 0);
 }

@@ -3,8 +3,10 @@
  * driver.c - the container driver as the broker sees it.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,26 +22,6 @@ static struct inis_unit *next_unit(struct inis_driver *d, struct inis_unit *afte
 	while (cu && cu->state != CU_LIVE)
 		cu = cu->next;
 	return cu ? &cu->u : NULL;
-}
-
-static int stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err)
-{
-	struct container *c = container_of_driver(d);
-	struct cunit *cu = (struct cunit *)u;
-	struct inis_cgroup_usage usage;
-
-	if (inis_cgroup_usage(&c->cgroups, u->id.s, &usage, err) < 0)
-		return -1;
-	*out = (struct inis_broker_stats){
-		.mem_bytes = usage.mem_bytes,
-		.mem_peak_bytes = usage.mem_peak_bytes,
-		.cpu_us = usage.cpu_us,
-		.oom_kills = usage.oom_kills,
-		.pids = usage.pids,
-	};
-	if (layer_reopen(&cu->layer, cu->dir, err) < 0)
-		return -1;
-	return layer_usage(&cu->layer, &out->disk_bytes, err);
 }
 
 static bool pool_left(const struct container *c)
@@ -94,14 +76,15 @@ static void container_free(struct inis_driver *d)
 		destroy_pool(c);
 	inis_worker_stop(&c->builder);
 	inis_worker_stop(&c->sweeper);
+	templates_unwatch(c);
 	while (c->units)
 		cunit_free(c->units);
+	bases_close(c);
 	if (c->cgroups.v2 >= 0)
 		inis_cgroup_root_close(&c->cgroups);
 	ranges_free(&c->ranges);
 	close_fd(&c->units_dir);
 	close_fd(&c->templates_dir);
-	close_fd(&c->base_dir);
 	free(c);
 }
 
@@ -113,8 +96,9 @@ static const struct inis_driver_ops container_ops = {
 	.destroy = cunit_destroy,
 	.freeze = cunit_freeze,
 	.thaw = cunit_thaw,
-	.stats = stats,
+	.stats = cunit_stats,
 	.next = next_unit,
+	.describe = base_describe,
 	.free = container_free,
 };
 
@@ -137,11 +121,24 @@ static int prove(struct container *c, struct inis_error *err)
 			 c->first_start.message, c->config.agent);
 }
 
+static int check_kernel(struct inis_error *err)
+{
+	struct utsname name;
+	unsigned major_number = 0;
+	unsigned minor_number = 0;
+
+	uname(&name);
+	sscanf(name.release, "%u.%u", &major_number, &minor_number);
+	if (major_number > 6 || (major_number == 6 && minor_number >= 1))
+		return 0;
+	return inis_fail(err, INIS_UNAVAILABLE, "Linux 6.1 or later is needed; this is %s", name.release);
+}
+
 static int set_up(struct container *c, struct inis_error *err)
 {
 	cleanup_close int state = inis_open_dir(c->config.state_dir, err);
 
-	if (state < 0 || inis_boot_id(c->boot_id, err) < 0)
+	if (check_kernel(err) < 0 || state < 0 || inis_boot_id(c->boot_id, err) < 0)
 		return -1;
 	c->units_dir = inis_make_dir_at(state, "units", 0700, err);
 	c->templates_dir = c->units_dir < 0 ? -1 : inis_make_dir_at(state, "templates", 0700, err);
@@ -151,8 +148,7 @@ static int set_up(struct container *c, struct inis_error *err)
 	    inis_cgroup_root_open(&c->cgroups, c->config.instance, err) < 0 || container_adopt(c, err) < 0 ||
 	    container_prepare(c, err) < 0)
 		return -1;
-	container_sweep_bases(c);
-	return prove(c, err);
+	return prove(c, err) < 0 ? -1 : templates_watch(c, err);
 }
 
 struct inis_driver *inis_container_new(const struct inis_container_config *config, struct inis_error *err)
@@ -165,7 +161,8 @@ struct inis_driver *inis_container_new(const struct inis_container_config *confi
 	}
 	c->driver.ops = &container_ops;
 	c->config = *config;
-	c->units_dir = c->templates_dir = c->base_dir = -1;
+	c->units_dir = c->templates_dir = -1;
+	c->templates_watch.fd = -1;
 	c->cgroups.v2 = -1;
 	if (set_up(c, err) < 0) {
 		container_free(&c->driver);

@@ -22,6 +22,7 @@
 #include "driver/container/record.h"
 #include "os/cgroup.h"
 #include "os/worker.h"
+#include "template/manifest.h"
 #include "wire/unit_proto.h"
 
 /* In the broker's own mount namespace. */
@@ -37,6 +38,25 @@
 enum cunit_state { CU_STARTING, CU_BLANK, CU_ACTIVATING, CU_LIVE, CU_DYING };
 
 struct container;
+
+/* What a unit starts from: the lower layer of its root. */
+struct base {
+	struct base *next;
+	char name[RECORD_BASE]; /* directory below templates/: "host/…", or of a template */
+	bool host; /* has no /usr: the machine's own is put there */
+	bool seen; /* by the look at templates/ that is going on */
+	bool gone; /* offered no more; units may still be on it */
+	int dir; /* holds root/ */
+	struct inis_template_manifest manifest; /* unless host */
+};
+
+/* A look at what there is in templates/, on a worker. */
+struct template_scan {
+	struct inis_job job;
+	bool running;
+	bool again; /* something changed meanwhile */
+	struct base *found; /* not known before */
+};
 
 /* A create that waits for a unit or for its agent. */
 struct want {
@@ -58,9 +78,14 @@ struct cunit {
 	struct inis_watch sock_watch;
 	struct inis_watch exit_watch; /* pidfd */
 	struct inis_timer deadline; /* of STARTING and ACTIVATING */
+	bool owns_range;
 	struct layer layer;
+	uint64_t soft_bytes; /* what a soft layer held when it was last counted; the sweeper's while it counts */
+	uint64_t soft_shown;
+	struct base *base; /* of root; NULL: of an earlier start */
+	bool holds_base; /* keeps its template from being removed */
 	int root; /* / as an overlay, not yet the unit's */
-	int usr; /* /usr likewise */
+	int usr; /* /usr likewise, when the base has none */
 	struct want *want; /* ACTIVATING: for whom */
 	struct inis_job job; /* its layers being made or settled, or its files being removed */
 	bool job_running;
@@ -92,12 +117,13 @@ struct container {
 	struct ranges ranges;
 	struct disks disks;
 	char boot_id[INIS_BOOT_ID_SIZE];
-	char base_name[17]; /* directory of the current base below templates/host */
 	struct inis_worker builder; /* layers */
 	struct inis_worker sweeper; /* what waits for a disk and nobody waits for: removing files, settling layers */
 	int units_dir;
 	int templates_dir;
-	int base_dir; /* templates/host/<base_name> */
+	struct base *bases;
+	struct template_scan scan;
+	struct inis_watch templates_watch; /* inotify */
 	struct cunit *units;
 	struct want *wants; /* oldest first */
 	struct inis_error last_start; /* why the last unit could not be started; a create that waits gets it */
@@ -148,6 +174,9 @@ void cunit_activate_event(struct cunit *cu);
 void cunit_activate_failed(struct cunit *cu, const struct inis_error *err);
 int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err);
 
+/* stats.c */
+int cunit_stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err);
+
 /* freeze.c */
 void cunit_freeze(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
 void cunit_thaw(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
@@ -164,8 +193,27 @@ int container_adopt(struct container *c, struct inis_error *err);
 
 /* prepare.c: what is made once at start, in the broker's mount namespace and below templates/. */
 int container_prepare(struct container *c, struct inis_error *err);
-/* Removes the bases that no unit uses. */
-void container_sweep_bases(struct container *c);
+
+/* bases.c: which there are, who uses which. */
+/* Adds one; the directory is taken over. */
+struct base *base_new(const char *name, int dir, struct inis_error *err);
+/* Makes the host's, finds the templates, and gives units that were adopted their base. */
+int bases_open(struct container *c, struct inis_error *err);
+void bases_close(struct container *c);
+/* Of this spelling: "", NAME or NAME@VERSION. NULL: there is none. */
+struct base *base_find(struct container *c, const char *template_name);
+/* From here on the base stays until the unit is freed. */
+int base_hold(struct cunit *cu, struct base *b, struct inis_error *err);
+void base_release(struct cunit *cu);
+bool base_describe(struct inis_driver *d, unsigned index, struct inis_broker_template *out);
+
+/* templates.c: notices templates that come and go. */
+/* Once, waiting for it. */
+void templates_look(struct container *c);
+/* Once, waiting for it. */
+void templates_look(struct container *c);
+int templates_watch(struct container *c, struct inis_error *err);
+void templates_unwatch(struct container *c);
 
 /* host_base.c: the template "host" without its /usr; dir is fresh and gets root/ and mask/. */
 int host_base_build(int dir, struct inis_error *err);

@@ -178,20 +178,21 @@ void layer_release(struct layer *l)
 	close_fd(&l->mount);
 }
 
-int layer_reopen(struct layer *l, int unit_dir, struct inis_error *err)
+int layer_reopen(struct layer *l, struct inis_error *err)
 {
 	char device[INIS_LOOP_PATH_SIZE];
 
 	if (l->mount >= 0)
 		return 0;
-	if (l->kind == INIS_DISK_SOFT) {
-		l->mount = inis_mount_clone(unit_dir, SOFT_DIR, false, err);
-	} else {
-		/* The device is mounted already: this is another mount of the same file system. */
-		snprintf(device, sizeof(device), "/dev/loop%d", l->loop);
-		l->mount = mount_ext4(device, err);
-	}
+	/* The device is mounted already: this is another mount of the same file system. */
+	snprintf(device, sizeof(device), "/dev/loop%d", l->loop);
+	l->mount = mount_ext4(device, err);
 	return l->mount < 0 ? -1 : 0;
+}
+
+uint64_t layer_count(int unit_dir)
+{
+	return inis_tree_usage_at(unit_dir, SOFT_DIR);
 }
 
 void layer_settle(const struct layer *l)

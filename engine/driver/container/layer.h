@@ -40,12 +40,13 @@ int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t di
 void layer_settle(const struct layer *l);
 /* Lets the mount go; a unit that uses the layer keeps it. */
 void layer_release(struct layer *l);
-/* Opens the mount again after layer_release() or for an adopted unit whose loop number is known. */
-int layer_reopen(struct layer *l, int unit_dir, struct inis_error *err);
+/* Opens the mount of a hard layer again, for an adopted unit whose loop number is known. */
+int layer_reopen(struct layer *l, struct inis_error *err);
 /* Throws away what the kernel has not written yet, so that unmounting does not write it. Only when all users are dead. */
 void layer_shut(struct layer *l);
 /* Removes the files of a layer nobody uses. */
 void layer_discard(int unit_dir);
+/* Bytes of a hard layer in use, of an open mount. */
 int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err);
 
 /* Between these no layer is attached anywhere: a mount namespace cloned meanwhile keeps none of them alive. */
@@ -57,6 +58,9 @@ void overlay_use_paths(bool paths);
 
 /* Finds out how this kernel takes layers, with two directories below dir; fails when it has no overlays. */
 int overlay_probe(int dir, const char *upper, const char *lower, uint32_t uid_base, struct inis_error *err);
+
+/* Bytes of a soft layer in use, by walking it. */
+uint64_t layer_count(int unit_dir);
 
 /*
  * An overlay of `lowers` (directories or detached mounts, topmost first) and, with layer, its writable directory,

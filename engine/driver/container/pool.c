@@ -85,9 +85,9 @@ int pool_refill(struct inis_driver *d, struct inis_error *err)
 	return cunit_spawn(c, err) < 0 ? -1 : 1;
 }
 
-static int check_spec(const struct inis_broker_create *spec, struct inis_error *err)
+static int check_spec(struct container *c, const struct inis_broker_create *spec, struct inis_error *err)
 {
-	if (spec->template_name[0] != '\0' && strcmp(spec->template_name, "host") != 0)
+	if (!base_find(c, spec->template_name))
 		return inis_fail(err, INIS_NOT_FOUND, "there is no template of this name");
 	if (strspn(spec->hostname, HOSTNAME_CHARS) != strlen(spec->hostname))
 		return inis_fail(err, INIS_BAD_REQUEST, "a host name has letters, digits, dots and dashes only");
@@ -103,7 +103,7 @@ void pool_create(struct inis_driver *d, const struct inis_broker_create *spec, i
 	struct want **tail = &c->wants;
 	struct want *w;
 
-	if (check_spec(spec, &err) < 0) {
+	if (check_spec(c, spec, &err) < 0) {
 		created(ctx, NULL, -1, &err);
 		return;
 	}

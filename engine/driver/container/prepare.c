@@ -96,50 +96,13 @@ static int make_dev(struct inis_error *err)
 	return inis_mount_attach(mount, AT_FDCWD, RUN_DEV, err);
 }
 
-/* A new base each start, under a new name: older ones may be in use by units that run on. */
-static int make_base(struct container *c, struct inis_error *err)
-{
-	cleanup_close int host = inis_make_dir_at(c->templates_dir, "host", 0700, err);
-
-	if (host < 0 || inis_random_text(c->base_name, sizeof(c->base_name) - 1, err) < 0)
-		return -1;
-	c->base_dir = inis_make_dir_at(host, c->base_name, 0700, err);
-	if (c->base_dir < 0)
-		return -1;
-	return host_base_build(c->base_dir, err);
-}
-
-static bool base_in_use(const struct container *c, const char *name)
-{
-	if (strcmp(name, c->base_name) == 0)
-		return true;
-	for (const struct cunit *cu = c->units; cu; cu = cu->next) {
-		if (strcmp(cu->record.base, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-void container_sweep_bases(struct container *c)
-{
-	cleanup_dir DIR *entries = NULL;
-	struct dirent *e;
-	int host = openat(c->templates_dir, "host", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (host < 0 || !(entries = fdopendir(host)))
-		return;
-	while ((e = readdir(entries))) {
-		if (e->d_name[0] != '.' && !base_in_use(c, e->d_name))
-			inis_remove_tree_at(host, e->d_name, NULL);
-	}
-}
-
 int container_prepare(struct container *c, struct inis_error *err)
 {
 	struct inis_error soft = INIS_ERROR_INIT;
 
 	if (make_run_dir(err) < 0 || bind_agent(c->config.agent, err) < 0 || make_dev(err) < 0 ||
-	    make_base(c, err) < 0 || overlay_probe(c->base_dir, "mask", "root", c->config.uid_base, err) < 0 ||
+	    bases_open(c, err) < 0 ||
+	    overlay_probe(base_find(c, "host")->dir, "mask", "root", c->config.uid_base, err) < 0 ||
 	    disks_init(&c->disks, c->templates_dir, c->config.disk_mb, &soft, err) < 0)
 		return -1;
 	c->driver.disk_kind = c->disks.kind;

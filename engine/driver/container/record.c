@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "os/path.h"
+#include "template/manifest.h"
 #include "wire/broker_proto.h"
 
 #define FILE_NAME "unit"
@@ -33,7 +34,12 @@ static bool valid_session(const struct session_id *id)
 
 static bool valid_base(const char *base)
 {
-	return strspn(base, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(base) && base[0] != '\0';
+	static const char host[] = "host/";
+	const char *tag = base + strlen(host);
+
+	if (strncmp(base, host, strlen(host)) != 0)
+		return inis_template_is_dir_name(base);
+	return strspn(tag, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(tag) && tag[0] != '\0';
 }
 
 int record_check(const void *data, size_t n, const struct unit_id *id, struct record *out, struct inis_error *err)

@@ -14,7 +14,8 @@
 #include "os/proc.h"
 
 #define RECORD_MAGIC   0x636e7569u
-#define RECORD_VERSION 1
+#define RECORD_VERSION 2
+#define RECORD_BASE    96
 
 struct record {
 	uint32_t magic;
@@ -22,7 +23,7 @@ struct record {
 	struct unit_id id;
 	struct session_id session; /* "" in the pool */
 	char boot_id[INIS_BOOT_ID_SIZE];
-	char base[17]; /* directory of the base below templates/host */
+	char base[RECORD_BASE]; /* directory of the base below templates/ */
 	int32_t pid;
 	uint64_t start_time;
 	uint32_t uid_base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rootfs.c - what a unit is given to live in: its / and its /usr.
+ * rootfs.c - what a unit is given to live in: its /, and its /usr where the base has none.
  *
- * Both are made ahead, in the pool, so that a create has nothing to read from a disk. What differs from session to
+ * They are made ahead, in the pool, so that a create has nothing to read from a disk. What differs from session to
  * session, its names, is written into files that exist already.
  */
 #include <errno.h>
@@ -37,7 +37,7 @@ static int mapped(int dir, const char *path, const char *where, int userns, stru
  */
 static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
 {
-	cleanup_close int mask = mapped(cu->c->base_dir, "mask", cu->c->config.state_dir, userns, err);
+	cleanup_close int mask = mapped(cu->base->dir, "mask", cu->c->config.state_dir, userns, err);
 	cleanup_close int host = mask < 0 ? -1 : mapped(AT_FDCWD, "/usr", "/usr", userns, err);
 	const int lowers[2] = {mask, host};
 
@@ -65,7 +65,7 @@ static int make_name_files(struct cunit *cu, struct inis_error *err)
 
 static int make_root(struct cunit *cu, int userns, struct inis_error *err)
 {
-	cleanup_close int base = mapped(cu->c->base_dir, "root", cu->c->config.state_dir, userns, err);
+	cleanup_close int base = mapped(cu->base->dir, "root", cu->c->config.state_dir, userns, err);
 
 	if (base < 0 || make_name_files(cu, err) < 0)
 		return -1;
@@ -80,7 +80,9 @@ int cunit_make_rootfs(struct cunit *cu, uint32_t disk_mb, int userns, struct ini
 	cunit_loop_label(cu, label);
 	if (layer_make(&cu->layer, &cu->c->disks, cu->dir, disk_mb, label, userns, err) < 0)
 		return -1;
-	return make_root(cu, userns, err) < 0 ? -1 : make_usr(cu, userns, err);
+	if (make_root(cu, userns, err) < 0)
+		return -1;
+	return cu->base->host ? make_usr(cu, userns, err) : 0;
 }
 
 void cunit_drop_rootfs(struct cunit *cu)

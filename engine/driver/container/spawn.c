@@ -3,8 +3,8 @@
  * spawn.c - making a blank unit.
  *
  * The child is cloned straight into its namespaces and its v2 cgroup and waits for a byte while the broker maps its
- * ids and attaches its v1 cgroups; only then does it make its cgroup namespace (whose root is so the unit's group
- * in every hierarchy), become root of its range and exec the agent. Meanwhile the builder makes the layers.
+ * ids and the builder attaches its v1 cgroups; only then does it make its cgroup namespace (whose root is so the
+ * unit's group in every hierarchy), become root of its range and exec the agent. Meanwhile the builder makes its root.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -29,7 +29,7 @@
 #define CLEAR_SIGNALS 0x100000000ULL /* CLONE_CLEAR_SIGHAND */
 
 /* In the child. Which step failed goes into the exit status, for whoever traces it. */
-static _Noreturn void become_agent(int sock)
+static _Noreturn void become_agent(int sock, int ours)
 {
 	char name[] = "inis-agent";
 	char *const argv[] = {name, NULL};
@@ -38,6 +38,8 @@ static _Noreturn void become_agent(int sock)
 	char go;
 	int flags = fcntl(sock, F_GETFL);
 
+	/* Held here, it would hide the broker's end. */
+	close(ours);
 	if (fcntl(sock, F_SETFL, flags & ~O_NONBLOCK) < 0 || recv(sock, &go, 1, 0) != 1)
 		_exit(100);
 	fcntl(sock, F_SETFL, flags);
@@ -73,13 +75,27 @@ static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
 	return inis_write_at(proc, "gid_map", map, err);
 }
 
-/* On the builder's thread: touches only what belongs to the layers. */
+/* Moving a process from one v1 group to another waits for the kernel's grace periods: not on the loop's thread. */
+static int let_agent_go(struct cunit *cu, struct inis_error *err)
+{
+	char go = 1;
+
+	if (inis_cgroup_attach_v1(&cu->c->cgroups, cu->u.id.s, cu->u.pid, err) < 0)
+		return -1;
+	return send(cu->sock, &go, 1, MSG_NOSIGNAL) == 1 ? 0 : inis_fail_errno(err, "start the agent");
+}
+
+/* On the builder's thread. */
 static void work_layers(struct inis_job *job)
 {
 	struct cunit *cu = field_owner(job, struct cunit, job);
 
-	cu->layers_error = (struct inis_error)INIS_ERROR_INIT;
-	cunit_make_rootfs(cu, cu->c->config.disk_mb, cu->userns, &cu->layers_error);
+	struct inis_error *err = &cu->layers_error;
+
+	*err = (struct inis_error)INIS_ERROR_INIT;
+	/* Then the agent starts, while its root is being made. */
+	if (let_agent_go(cu, err) == 0)
+		cunit_make_rootfs(cu, cu->c->config.disk_mb, cu->userns, err);
 }
 
 static void fill_record(struct cunit *cu)
@@ -87,7 +103,7 @@ static void fill_record(struct cunit *cu)
 	struct record *r = &cu->record;
 
 	memcpy(r->boot_id, cu->c->boot_id, sizeof(r->boot_id));
-	memcpy(r->base, cu->c->base_name, sizeof(r->base));
+	memcpy(r->base, cu->base->name, sizeof(r->base));
 	r->pid = cu->u.pid;
 	r->start_time = cu->u.start_time;
 	r->uid_base = cu->u.uid_base;
@@ -171,7 +187,7 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 	overlay_hold();
 	pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, NULL);
 	if (pid == 0)
-		become_agent(theirs);
+		become_agent(theirs, ours);
 	overlay_release();
 	if (pid < 0)
 		return inis_fail_errno(err, "make the namespaces of a unit");
@@ -182,16 +198,10 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 
 static int start_agent(struct cunit *cu, struct inis_error *err)
 {
-	struct container *c = cu->c;
-	char go = 1;
-
-	if (clone_agent(cu, err) < 0 || map_ids(cu->u.pid, cu->u.uid_base, err) < 0 ||
-	    inis_cgroup_attach_v1(&c->cgroups, cu->u.id.s, cu->u.pid, err) < 0)
+	if (clone_agent(cu, err) < 0 || map_ids(cu->u.pid, cu->u.uid_base, err) < 0)
 		return -1;
-	if (send(cu->sock, &go, 1, MSG_NOSIGNAL) != 1)
-		return inis_fail_errno(err, "start the agent");
 	cu->u.start_time = inis_start_time(cu->u.pid);
-	if (inis_watch_start(c->config.events, &cu->sock_watch, cu->sock, EPOLLIN, err) < 0)
+	if (inis_watch_start(cu->c->config.events, &cu->sock_watch, cu->sock, EPOLLIN, err) < 0)
 		return -1;
 	return cunit_watch_exit(cu, err);
 }
@@ -203,8 +213,10 @@ static int build(struct cunit *cu, struct inis_error *err)
 	cu->u.uid_base = ranges_take(&c->ranges, err);
 	if (cu->u.uid_base == 0)
 		return -1;
+	cu->owns_range = true;
 	cu->u.disk_kind = c->disks.kind;
 	cu->u.disk_mb = c->config.disk_mb;
+	cu->base = base_find(c, "");
 	cu->dir = inis_make_dir_at(c->units_dir, cu->u.id.s, 0700, err);
 	if (cu->dir < 0 || make_cgroup(cu, err) < 0 || start_agent(cu, err) < 0)
 		return -1;

@@ -73,13 +73,14 @@ static void X24_every_wrong_create_field_is_named(void **state)
 	create_gives("{\"egress\": {\"mode\": \"maybe\"}}", "egress.mode");
 	create_gives("{\"egress\": {\"mode\": \"deny\", \"allow\": [1]}}", "egress.allow");
 	create_gives("{\"template\": \"../x\"}", "template");
+	create_gives("{\"template\": \"python@\"}", "template");
+	create_gives("{\"template\": \"python@1\"}", "");
 	create_gives("{\"paused_ttl_ms\": 1.5}", "paused_ttl_ms");
 }
 
 static void what_cannot_exist_is_not_found_and_what_is_not_built_says_so(void **state)
 {
 	(void)state;
-	create_gives("{\"template\": \"python\"}", "not_found");
 	create_gives("{\"volume_id\": \"vol_1\"}", "not_found");
 	create_gives("{\"from_checkpoint\": \"chk_1\"}", "not_found");
 	create_gives("{\"connectors\": [\"github\"]}", "not_found");

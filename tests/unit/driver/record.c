@@ -27,7 +27,7 @@ static struct record sample(void)
 	r.id = id;
 	strcpy(r.session.s, "abcdefghijklmnopqrstu");
 	strcpy(r.boot_id, "0f0f0f0f-0000-0000-0000-000000000000");
-	strcpy(r.base, "base1");
+	strcpy(r.base, "host/base1");
 	r.pid = 4242;
 	r.start_time = 99;
 	r.uid_base = 0x20000000;
@@ -92,6 +92,12 @@ static void a_record_with_any_field_wrong_is_refused(void **state)
 	r = sample();
 	strcpy(r.base, "../x");
 	refuse(&r, sizeof(r));
+	strcpy(r.base, "host/../x");
+	refuse(&r, sizeof(r));
+	strcpy(r.base, "debian-0123456789abcde/");
+	refuse(&r, sizeof(r));
+	strcpy(r.base, "debian-0123456789abcdef");
+	assert_int_equal(record_check(&r, sizeof(r), &id, &out, NULL), 0);
 	r = sample();
 	r.pid = 1;
 	refuse(&r, sizeof(r));

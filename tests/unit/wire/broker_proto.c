@@ -72,7 +72,7 @@ static void one_wrong_field_is_enough(void **state)
 	(void)state;
 	REFUSED(m.magic++);
 	REFUSED(m.verb = 0);
-	REFUSED(m.verb = INIS_B_NETNS_SOCKET + 1);
+	REFUSED(m.verb = INIS_B_TEMPLATES + 1);
 	REFUSED(m.verb = UINT16_MAX);
 	REFUSED(m.flags = 0x8);
 	REFUSED(m.request = 0);
@@ -88,6 +88,56 @@ static void one_wrong_field_is_enough(void **state)
 	REFUSED(m.u.create.mem_mb = 0);
 	REFUSED(m.u.create.pids_max = 0);
 	REFUSED(m.u.create.disk_mb = 0);
+}
+
+static int check_template(void (*change)(struct inis_broker_template *t))
+{
+	struct inis_broker_msg m;
+
+	inis_broker_msg_init(&m, INIS_B_TEMPLATES, 7);
+	m.flags = INIS_B_REPLY | INIS_B_MORE;
+	strcpy(m.u.template.name, "debian");
+	strcpy(m.u.template.version, "2026.11.29-0a1b2c3d");
+	memset(m.u.template.content, 'a', 64);
+	if (change)
+		change(&m.u.template);
+	return check(&m);
+}
+
+static void nameless(struct inis_broker_template *t)
+{
+	t->name[0] = '\0';
+}
+
+static void endless(struct inis_broker_template *t)
+{
+	memset(t->version, '1', sizeof(t->version));
+}
+
+static void not_text(struct inis_broker_template *t)
+{
+	strcpy(t->suite, "book\xffworm");
+}
+
+static void no_digest(struct inis_broker_template *t)
+{
+	t->content[3] = 'g';
+}
+
+static void a_template_has_only_texts_that_can_be_shown(void **state)
+{
+	struct inis_broker_msg m;
+
+	(void)state;
+	assert_int_equal(check_template(NULL), 0);
+	assert_int_equal(check_template(nameless), -1);
+	assert_int_equal(check_template(endless), -1);
+	assert_int_equal(check_template(not_text), -1);
+	assert_int_equal(check_template(no_digest), -1);
+	inis_broker_msg_init(&m, INIS_B_EVENT_TEMPLATES, 0);
+	assert_int_equal(check(&m), 0);
+	m.request = 1;
+	assert_int_equal(check(&m), -1);
 }
 
 static void verbs_about_a_unit_need_its_id(void **state)
@@ -111,6 +161,7 @@ int main(void)
 		cmocka_unit_test(sound_messages_pass),
 		cmocka_unit_test(any_other_size_is_refused),
 		cmocka_unit_test(one_wrong_field_is_enough),
+		cmocka_unit_test(a_template_has_only_texts_that_can_be_shown),
 		cmocka_unit_test(verbs_about_a_unit_need_its_id),
 	};
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stats.c - what a unit uses.
+ *
+ * A hard disk is a file system of its own, which knows. A soft one is counted by the sweeper, since that takes as
+ * long as it has files: each answer brings the last count and starts the next.
+ */
+#include "driver/container/internal.h"
+#include "os/path.h"
+
+static void work_count(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->soft_bytes = layer_count(cu->dir);
+}
+
+static void count_done(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->job_running = false;
+	if (cu->state == CU_DYING)
+		cunit_destroy_step(cu);
+}
+
+static uint64_t soft_usage(struct cunit *cu)
+{
+	uint64_t bytes;
+
+	/* The count belongs to the sweeper while it runs. */
+	if (cu->job_running)
+		return cu->soft_shown;
+	bytes = cu->soft_bytes;
+	cu->soft_shown = bytes;
+	cu->job.work = work_count;
+	cu->job.done = count_done;
+	cu->job_running = true;
+	inis_worker_submit(&cu->c->sweeper, &cu->job);
+	return bytes;
+}
+
+int cunit_stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err)
+{
+	struct container *c = container_of_driver(d);
+	struct cunit *cu = (struct cunit *)u;
+	struct inis_cgroup_usage usage;
+
+	if (inis_cgroup_usage(&c->cgroups, u->id.s, &usage, err) < 0)
+		return -1;
+	*out = (struct inis_broker_stats){
+		.mem_bytes = usage.mem_bytes,
+		.mem_peak_bytes = usage.mem_peak_bytes,
+		.cpu_us = usage.cpu_us,
+		.oom_kills = usage.oom_kills,
+		.pids = usage.pids,
+	};
+	if (cu->layer.kind == INIS_DISK_SOFT) {
+		out->disk_bytes = soft_usage(cu);
+		return 0;
+	}
+	if (layer_reopen(&cu->layer, err) < 0)
+		return -1;
+	return layer_usage(&cu->layer, &out->disk_bytes, err);
+}
