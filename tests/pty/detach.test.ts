@@ -122,3 +122,37 @@ test("P4_destroy_with_terminals_streams_and_uploads_open_ends_each_in_order", as
   }
   assert.equal((await session.send("GET", "")).json.code, "not_found");
 });
+
+test("a_client_that_leaves_a_paused_session_leaves_it_paused_or_ends_it", async () => {
+  const paused = await create("pause");
+  const ended = await create("destroy");
+  const terminals = await Promise.all(
+    [paused, ended].map((session) => Terminal.open(session, { cmd: ["sleep", "611"] })),
+  );
+  for (const session of [paused, ended]) await session.expect(200, "POST", "/pause", { json: {} });
+  for (const terminal of terminals) terminal.cut();
+  await eventually("one has ended", async () => {
+    const { json } = await ended.send("GET", "");
+    return json.state === "ended" && json.end_reason === "on_detach_destroy";
+  });
+  assert.equal((await paused.get()).state, "paused");
+  await eventually("the program is gone", async () => (await paused.running("sleep 611")).length === 0);
+  await sleep(1500);
+  assert.equal((await paused.get()).state, "live");
+  await paused.destroy();
+});
+
+test("a_terminal_stands_still_in_a_paused_session_and_goes_on", async () => {
+  const session = await create("keep_live");
+  const script = "for i in $(seq 1 200); do echo line $i; sleep 0.01; done; exit 8";
+  const terminal = await Terminal.open(session, { cmd: ["bash", "-c", script] });
+  await terminal.shows("line 5\r\n");
+  await session.expect(200, "POST", "/pause", { json: {} });
+  const before = terminal.text;
+  await sleep(500);
+  assert.equal(terminal.text, before);
+  await session.expect(200, "POST", "/resume", { json: {} });
+  assert.equal(await terminal.exited(), 8);
+  assert.equal(terminal.text, Array.from({ length: 200 }, (_, i) => `line ${i + 1}\r\n`).join(""));
+  await session.destroy();
+});
