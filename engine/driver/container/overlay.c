@@ -5,6 +5,9 @@
  * Newer kernels (6.15) take the layers by descriptor. Older ones want paths in the caller's mount namespace: there
  * the layers are attached below RUN_DIR for as long as the mount call lasts; the overlay keeps copies of its own.
  *
+ * Directories of a lower layer can be renamed (redirect_dir). Files are always copied whole when they change (no
+ * metacopy): what is written is then complete without its lower layer.
+ *
  * The overlay reads and writes its layers with the ids it was mounted with: those of the range's root, with
  * capabilities, because an id that the layers do not map may not even be used to make its work directory.
  */
@@ -58,6 +61,7 @@ static int by_descriptor(const int *lowers, unsigned n, const struct layer *laye
 		options[count++] = (struct inis_mount_option)INIS_OPT_FD("upperdir", dirs.upper);
 		options[count++] = (struct inis_mount_option)INIS_OPT_FD("workdir", dirs.work);
 		options[count++] = (struct inis_mount_option)INIS_OPT_FLAG("volatile");
+		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("redirect_dir", "on");
 	}
 	return inis_mount_new("overlay", options, count, attrs, err);
 }
@@ -87,7 +91,7 @@ static int from_places(unsigned n, bool writable, uint64_t attrs, struct inis_er
 	char upper[PLACE_SIZE + 8];
 	char work[PLACE_SIZE + 8];
 	char path[PLACE_SIZE];
-	struct inis_mount_option options[4];
+	struct inis_mount_option options[5];
 	unsigned count = 0;
 	size_t at = 0;
 
@@ -103,6 +107,7 @@ static int from_places(unsigned n, bool writable, uint64_t attrs, struct inis_er
 		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("upperdir", upper);
 		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("workdir", work);
 		options[count++] = (struct inis_mount_option)INIS_OPT_FLAG("volatile");
+		options[count++] = (struct inis_mount_option)INIS_OPT_TEXT("redirect_dir", "on");
 	}
 	return inis_mount_new("overlay", options, count, attrs, err);
 }
