@@ -9,7 +9,7 @@ import { Terminal, Type } from "../support/terminal.js";
 import { clientFrame, Op } from "../support/websocket.js";
 import { wrongTexts } from "../support/wrong.js";
 
-const t = suite();
+const t = suite({ on_pty_detach: "keep_live" });
 
 test("a_resize_changes_the_size_and_the_program_is_told", async () => {
   const script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done";

@@ -6,7 +6,11 @@ import { sha256 } from "../support/helpers.js";
 import { suite } from "../support/suite.js";
 import { Terminal } from "../support/terminal.js";
 
-const t = suite({ env: { FROM_SESSION: "env value" }, secrets: { HIDDEN: "secret value" } });
+const t = suite({
+  on_pty_detach: "keep_live",
+  env: { FROM_SESSION: "env value" },
+  secrets: { HIDDEN: "secret value" },
+});
 
 test("a_terminal_without_a_command_is_a_login_shell", async () => {
   const terminal = await Terminal.open(t.session);
