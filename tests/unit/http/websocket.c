@@ -172,7 +172,8 @@ static void a_close_is_answered_with_its_status(void **state)
 	fd = open_socket();
 	send_frame(fd, WS_CLOSE, NULL, 0);
 	expect_goodbye(fd, WS_NORMAL);
-	app_wait(atomic_load(&app->closes) == closes + 2);
+	/* Or more: the socket of an earlier test may have been counted only now. */
+	app_wait(atomic_load(&app->closes) >= closes + 2);
 }
 
 static void offences_close_the_socket(void **state)
