@@ -22,13 +22,13 @@ type Query = Record<string, string | number | boolean>;
 
 const TREE = String.raw`
 mkdir -p tree/src/lib/deep tree/.git tree/node_modules/x tree/docs && cd tree
-printf 'import x\nTODO one\nlast' >src/a.ts
-printf 'one\ntwo\nTODO two\nfour\nfive\n' >src/lib/b.ts
-printf 'todo three\r\n' >src/lib/deep/c.js
-echo 'TODO hidden' >.git/config
-echo 'TODO dependency' >node_modules/x/index.ts
-printf 'TODO\0binary' >bin
-printf 'caf\351 TODO\n' >docs/latin
+printf 'import x\nMARK one\nlast' >src/a.ts
+printf 'one\ntwo\nMARK two\nfour\nfive\n' >src/lib/b.ts
+printf 'mark three\r\n' >src/lib/deep/c.js
+echo 'MARK hidden' >.git/config
+echo 'MARK dependency' >node_modules/x/index.ts
+printf 'MARK\0binary' >bin
+printf 'caf\351 MARK\n' >docs/latin
 echo x >"docs/$(printf 'n\377m')"
 ln -s /etc src/etc; ln -s . src/loop; ln -s /etc/passwd src/passwd
 `;
@@ -106,20 +106,20 @@ test("find_describes_what_it_found_when_asked", async () => {
 test("F1_grep_finds_lines_with_context_and_leaves_out_what_was_asked", async () => {
   const all = ["src/a.ts:2", "src/lib/b.ts:3", "src/lib/deep/c.js:1"];
   const rest = [".git/config:1", "docs/latin:1", "node_modules/x/index.ts:1"];
-  assert.deepEqual(where(await grep("todo")), [...rest, ...all]);
-  assert.deepEqual(where(await grep("TODO", { case_sensitive: true, exclude_dirs: "node_modules,.git,docs" })), [
+  assert.deepEqual(where(await grep("mark")), [...rest, ...all]);
+  assert.deepEqual(where(await grep("MARK", { case_sensitive: true, exclude_dirs: "node_modules,.git,docs" })), [
     "src/a.ts:2",
     "src/lib/b.ts:3",
   ]);
-  const b = await grep("todo", { file_pattern: "b.*", context_lines: 1 });
+  const b = await grep("mark", { file_pattern: "b.*", context_lines: 1 });
   assert.deepEqual(b.matches, [
-    { path: "/workspace/tree/src/lib/b.ts", line_number: 3, line: "TODO two", before: ["two"], after: ["four"] },
+    { path: "/workspace/tree/src/lib/b.ts", line_number: 3, line: "MARK two", before: ["two"], after: ["four"] },
   ]);
   assert.equal(b.files_searched, 1);
   assert.deepEqual(where(await grep("last$", { path: "tree/src/a.ts" })), ["src/a.ts:3"]);
   assert.deepEqual(where(await grep("three$", { no_hidden: true })), ["src/lib/deep/c.js:1"]);
-  const [latin] = (await grep("caf. todo")).matches;
-  assert.equal(latin?.line, "caf\ufffd TODO");
+  const [latin] = (await grep("caf. mark")).matches;
+  assert.equal(latin?.line, "caf\ufffd MARK");
   assert.equal((await grep("root:")).matches.length, 0, "no link is followed");
   assert.equal((await grep("two", { context_lines: 1e9 })).matches[0]?.before?.length, 1);
 });

@@ -33,6 +33,16 @@ const GOOD_QUERY: Record<string, Record<string, string>> = {
   uploadFile: { path: "bad-input" },
   downloadFile: { path: "resident" },
 };
+/** Parameters that count for a search only. */
+const SEARCHING = ["pattern", "max_results", "file_pattern", "case_sensitive", "context_lines", "exclude_dirs"].concat([
+  "no_hidden",
+  "details",
+  "max_depth",
+]);
+const goodQuery = (operationId: string, parameter: string): Record<string, string> =>
+  operationId === "readFiles" && SEARCHING.includes(parameter)
+    ? { path: ".", op: "grep", pattern: "x" }
+    : (GOOD_QUERY[operationId] ?? {});
 
 /** An upgrade, with tests of its own. */
 const built = operations.filter(({ status, operationId }) => status === "built" && operationId !== "openPty");
@@ -136,7 +146,7 @@ for (const operation of built) {
   for (const parameter of operation.parameters.filter(({ in: place }) => place === "query")) {
     const { name, required } = parameter;
     testWithoutEffect(`${operation.operationId}: a wrong query parameter ${name} is 400 naming it`, async () => {
-      const good = GOOD_QUERY[operation.operationId] ?? {};
+      const good = goodQuery(operation.operationId, name);
       const json = GOOD[operation.operationId];
       const body = json ? JSON.stringify(json) : operation.rawBody ? "x" : undefined;
       const send = (query: Record<string, string>) =>
