@@ -12,7 +12,8 @@
 #include "cli/verb.h"
 
 static const struct cli_verb *const VERBS[] = {
-	&cli_verb_run, &cli_verb_create, &cli_verb_exec, &cli_verb_shell, &cli_verb_ls, &cli_verb_rm, &cli_verb_env,
+	&cli_verb_run, &cli_verb_create, &cli_verb_exec,     &cli_verb_shell,
+	&cli_verb_ls,  &cli_verb_rm,     &cli_verb_template, &cli_verb_env,
 };
 #define VERB_COUNT (sizeof(VERBS) / sizeof(VERBS[0]))
 

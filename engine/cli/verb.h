@@ -27,6 +27,7 @@ extern const struct cli_verb cli_verb_shell;
 extern const struct cli_verb cli_verb_ls;
 extern const struct cli_verb cli_verb_rm;
 extern const struct cli_verb cli_verb_env;
+extern const struct cli_verb cli_verb_template;
 
 /* Prints "inis: <message>" to stderr; returns CLI_FAILED. */
 int cli_fail(const struct inis_error *err);
