@@ -159,6 +159,11 @@ static void on_closed(void *ctx, enum websocket_end how)
 	p->op.rq = NULL;
 	p->lost = how == WEBSOCKET_LEFT;
 	hang_up(p);
+	/* The hang-up comes with the resume; by then it is too late to ask what is to become of the session. */
+	if (p->lost && p->attached && session_frozen(p->op.session)) {
+		p->attached = false;
+		session_pty_detach(p->op.session, true);
+	}
 }
 
 /* ---- start and end ---- */

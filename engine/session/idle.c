@@ -180,7 +180,7 @@ void session_pty_detach(struct session *s, bool lost)
 	session_use_end(s);
 	if (!lost || s->terminals > 0 || s->registry->closing)
 		return;
-	if (s->spec.on_pty_detach == DETACH_PAUSE)
+	if (s->spec.on_pty_detach == DETACH_PAUSE && s->uses == 0)
 		session_feed(s, E_PAUSE, END_NONE);
 	else if (s->spec.on_pty_detach == DETACH_DESTROY)
 		session_feed(s, E_DETACH_DESTROY, END_NONE);

@@ -96,6 +96,13 @@ bool session_ended(const struct session *s)
 	return s->machine.state == M_ENDING || s->machine.state == M_ENDED;
 }
 
+bool session_frozen(const struct session *s)
+{
+	enum machine_state state = s->machine.state;
+
+	return state == M_PAUSING || state == M_PAUSED || state == M_RESUMING;
+}
+
 bool session_over(const struct session *s)
 {
 	return s->machine.state == M_FAILED || session_ended(s);

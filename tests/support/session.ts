@@ -101,6 +101,12 @@ export class TestSession {
     return (await this.expect(200, "POST", "/resume")).json;
   }
 
+  /** Resumes again and again until the work is done: a command that a pause has caught waits for that. */
+  async keepResuming<T>(work: Promise<T>): Promise<T> {
+    const timer = setInterval(() => void this.send("POST", "/resume").catch(() => {}), 200);
+    return work.finally(() => clearInterval(timer));
+  }
+
   async exec(command: string[] | string, more: JsonObject = {}): Promise<ExecResult> {
     const { json } = await this.expect(200, "POST", "/exec", { json: { command, ...more } });
     return json as unknown as ExecResult;

@@ -46,6 +46,30 @@ static void note(struct inis_timer *t)
 	strncat(fired, text, sizeof(fired) - strlen(fired) - 1);
 }
 
+static void no_time_passes_for_timers_while_the_loop_is_held(void **state)
+{
+	struct named_timer a = {.timer.fire = note, .name = 'a'};
+	struct named_timer b = {.timer.fire = note, .name = 'b'};
+	inis_ms before;
+
+	(void)state;
+	fired[0] = '\0';
+	inis_timer_start(&ev, &a.timer, 20);
+	inis_events_hold(&ev);
+	before = inis_events_now(&ev);
+	inis_timer_start(&ev, &b.timer, 30);
+	for (inis_ms end = inis_now_ms() + 60; inis_now_ms() < end;)
+		inis_events_step(&ev, 5, NULL);
+	assert_string_equal(fired, "");
+	assert_int_equal(inis_events_now(&ev), before);
+	inis_events_release(&ev);
+	assert_true(inis_now_ms() - inis_events_now(&ev) >= 60);
+	while (strlen(fired) < 2)
+		inis_events_step(&ev, 1000, NULL);
+	assert_string_equal(fired, "ab");
+	assert_true(inis_events_now(&ev) - before >= 30);
+}
+
 static void timers_fire_in_the_order_of_their_times(void **state)
 {
 	struct named_timer a = {.timer.fire = note, .name = 'a'};
@@ -150,6 +174,7 @@ static void jobs_come_back_to_the_loop_and_none_is_lost_at_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_time_passes_for_timers_while_the_loop_is_held),
 		cmocka_unit_test(timers_fire_in_the_order_of_their_times),
 		cmocka_unit_test(a_watch_that_another_callback_removed_is_not_called),
 		cmocka_unit_test(jobs_come_back_to_the_loop_and_none_is_lost_at_the_end),
