@@ -41,7 +41,8 @@ void session_set_timers(struct session *s)
 	inis_ms left = s->created_at + s->spec.max_lifetime_ms - inis_wall_ms();
 	int64_t ttl = s->spec.paused_ttl_ms;
 
-	s->machine.lifetime_at = s->spec.max_lifetime_ms ? inis_deadline_in(left) : INIS_NEVER;
+	/* Both clocks cut to milliseconds: one more, so that it never ends early. */
+	s->machine.lifetime_at = s->spec.max_lifetime_ms ? inis_deadline_in(left + 1) : INIS_NEVER;
 	s->machine.paused_ttl_ms = ttl < 0 ? INIS_NEVER : ttl == 0 ? SPEC_PAUSED_TTL_MS : ttl;
 	/* Whole again after a restart: while the server was down no client could renew it. */
 	session_renew_lease(s);
