@@ -16,7 +16,7 @@ static uint32_t next_char(const char **s)
 	unsigned more = p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : 1;
 	uint32_t c;
 
-	if (p[0] < 0x80 || p[0] < 0xc2 || p[0] > 0xf4) {
+	if (p[0] < 0xc2 || p[0] > 0xf4) {
 		(*s)++;
 		return p[0] < 0x80 ? p[0] : 0x110000u + p[0];
 	}
