@@ -127,6 +127,7 @@ void cunit_destroy_step(struct cunit *cu)
 		ctx = cu->destroy_ctx;
 		if (cu->owns_range)
 			ranges_give(&cu->c->ranges, cu->u.uid_base);
+		base_release(cu);
 		cunit_free(cu);
 		if (done)
 			done(ctx, &id, NULL);

@@ -202,14 +202,12 @@ int bases_open(struct container *c, struct inis_error *err);
 void bases_close(struct container *c);
 /* Of this spelling: "", NAME or NAME@VERSION. NULL: there is none. */
 struct base *base_find(struct container *c, const char *template_name);
-/* From here on the base stays until the unit is freed. */
+/* From here on the base stays until base_release(), when nothing of the unit is left, however often brokers end. */
 int base_hold(struct cunit *cu, struct base *b, struct inis_error *err);
 void base_release(struct cunit *cu);
 bool base_describe(struct inis_driver *d, unsigned index, struct inis_broker_template *out);
 
 /* templates.c: notices templates that come and go. */
-/* Once, waiting for it. */
-void templates_look(struct container *c);
 /* Once, waiting for it. */
 void templates_look(struct container *c);
 int templates_watch(struct container *c, struct inis_error *err);

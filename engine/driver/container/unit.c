@@ -57,7 +57,6 @@ void cunit_free(struct cunit *cu)
 	inis_timer_stop(ev, &cu->change_timer);
 	inis_timer_stop(ev, &cu->destroy_timer);
 	layer_release(&cu->layer);
-	base_release(cu);
 	close_fd(&cu->u.pidfd);
 	close_fd(&cu->dir);
 	close_fd(&cu->cgroup);
