@@ -163,6 +163,35 @@ static void L1_a_broker_killed_at_any_moment_leaves_only_what_the_next_one_lists
 	bench_free(&b);
 }
 
+/* With no next broker to tidy up: who waits for a broker that is gone must see it go. */
+static void a_pool_ends_with_its_broker_at_whatever_moment(void **state)
+{
+	struct bench b;
+	struct traces before;
+
+	(void)state;
+	bench_init(&b, 6);
+	before = traces_count(b.state_dir, b.instance);
+	for (int round = 0; round < 12; round++) {
+		unsigned left = 1;
+
+		bench_start(&b);
+		usleep((useconds_t)(round * 3000));
+		bench_stop(&b, SIGKILL);
+		for (int i = 0; left > 0 && i < 600; i++) {
+			reap_orphans();
+			left = traces_count(b.state_dir, b.instance).processes;
+			if (left > 0)
+				usleep(50000);
+		}
+		assert_int_equal(left, 0);
+	}
+	bench_start(&b);
+	bench_stop(&b, SIGTERM);
+	expect_only(&b, &before);
+	bench_free(&b);
+}
+
 static void make_dir(const char *parent, const char *middle, const char *name)
 {
 	char path[256];
@@ -272,6 +301,7 @@ int main(void)
 		cmocka_unit_test(units_survive_a_broker_that_ends_in_order),
 		cmocka_unit_test(units_survive_a_broker_that_is_killed),
 		cmocka_unit_test(L1_a_broker_killed_at_any_moment_leaves_only_what_the_next_one_lists),
+		cmocka_unit_test(a_pool_ends_with_its_broker_at_whatever_moment),
 		cmocka_unit_test(T6_half_made_units_and_stray_cgroups_are_removed_at_start),
 		cmocka_unit_test(a_pid_that_was_given_to_another_process_is_not_taken_for_the_unit),
 		cmocka_unit_test(another_front_finds_the_units_of_the_one_before),

@@ -8,14 +8,12 @@
 #include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-
-#define FIRST_UID 0x30000000u
-#define LAST_UID  (FIRST_UID + 512u * 65536u)
 
 static const char *wanted_instance;
 static unsigned found;
@@ -58,7 +56,8 @@ static unsigned count_loops(const char *instance)
 	return n;
 }
 
-static unsigned count_processes(void)
+/* By their groups: from its first moment a process of a unit is in the unit's, whatever uid it has yet. */
+static unsigned count_processes(const char *instance)
 {
 	cleanup_dir DIR *proc = opendir("/proc");
 	struct dirent *e;
@@ -66,20 +65,17 @@ static unsigned count_processes(void)
 
 	while (proc && (e = readdir(proc))) {
 		char path[300];
-		struct stat st;
+		char line[512];
+		cleanup_file FILE *f = NULL;
+		bool ours = false;
 
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
-		/* The owner of a non-dumpable process's directory is root; its status tells the uid. */
-		snprintf(path, sizeof(path), "/proc/%s/status", e->d_name);
-		cleanup_file FILE *f = stat(path, &st) == 0 ? fopen(path, "re") : NULL;
-		char line[256];
-		unsigned uid;
-
-		while (f && fgets(line, sizeof(line), f)) {
-			if (sscanf(line, "Uid: %u", &uid) == 1)
-				n += uid >= FIRST_UID && uid < LAST_UID;
-		}
+		snprintf(path, sizeof(path), "/proc/%s/cgroup", e->d_name);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			ours = ours || strstr(line, instance);
+		n += ours;
 	}
 	return n;
 }
@@ -97,7 +93,7 @@ static unsigned count_mounts(void)
 
 struct traces traces_count(const char *state_dir, const char *instance)
 {
-	struct traces t = {.processes = count_processes(), .mounts = count_mounts()};
+	struct traces t = {.processes = count_processes(instance), .mounts = count_mounts()};
 	char units[300];
 
 	wanted_instance = instance;

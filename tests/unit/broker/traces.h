@@ -8,7 +8,7 @@
 struct traces {
 	unsigned cgroups; /* in all hierarchies */
 	unsigned loops; /* attached loop devices */
-	unsigned processes; /* with a uid of the test's ranges */
+	unsigned processes; /* in the instance's cgroups */
 	unsigned files; /* below units/ */
 	unsigned mounts; /* of this mount namespace */
 };
