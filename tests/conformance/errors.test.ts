@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { totalmem } from "node:os";
 import { test } from "node:test";
-import { statusOfCode } from "../support/contract.js";
+import { operations, statusOfCode } from "../support/contract.js";
+import { guestInit } from "../support/footprint.js";
 import { eventually, parallel, randomBytes } from "../support/helpers.js";
 import { Server } from "../support/server.js";
 import { failure, type InisError } from "./clients/answers.js";
@@ -74,6 +75,18 @@ async function beyondTheCap(): Promise<InisError | undefined> {
   }
 }
 
+/** A guest that stands still: the call ends without it, and works again once it goes on. */
+async function guestStandsStill(): Promise<InisError | undefined> {
+  const id = await session();
+  await play.python.start(id, "marker", ["sleep", "54321"]);
+  const init = guestInit(play.server, "54321");
+  const list = () => ask(play.server, "GET", `/v1/sessions/${id}/files?op=list&path=.`);
+  process.kill(init, "SIGSTOP");
+  const error = await list().finally(() => process.kill(init, "SIGCONT"));
+  await eventually("the same call works again", async () => (await list()) === undefined);
+  return error;
+}
+
 interface Row {
   code: string;
   status: number;
@@ -93,6 +106,7 @@ const ROWS: Row[] = [
   { code: "is_directory", status: 400, reach: () => ofSession("GET", "/files?op=read&path=.") },
   { code: "permission_denied", status: 400, reach: locked },
   { code: "unauthenticated", status: 401, reach: () => ask(play.server, "GET", "/v1/org", { token: "sk_wrong" }) },
+  { code: "forbidden", status: 403, reach: () => ask(play.server, "DELETE", "/v1/templates/host") },
   { code: "not_found", status: 404, reach: () => ask(play.server, "GET", `/v1/sessions/${"a".repeat(21)}`) },
   { code: "method_not_allowed", status: 405, reach: () => ask(play.server, "PATCH", "/v1/sessions") },
   { code: "conflict", status: 409, reach: nameTaken },
@@ -100,6 +114,13 @@ const ROWS: Row[] = [
   { code: "session_ended", status: 410, reach: ended },
   { code: "rate_limited", status: 429, retryable: true, reach: beyondTheCap },
   { code: "not_implemented", status: 501, reach: () => ask(play.server, "GET", "/v1/usage") },
+  { code: "session_unavailable", status: 503, retryable: true, reach: guestStandsStill },
+  {
+    code: "template_version_unavailable",
+    status: 503,
+    retryable: true,
+    reach: () => ask(play.server, "POST", "/v1/sessions", { json: { template: "host@2000.01.01" } }),
+  },
   {
     code: "size_unavailable",
     status: 503,
@@ -120,19 +141,29 @@ for (const { code, status, retryable = false, reach, skip } of ROWS) {
   });
 }
 
+/** A request for each operation that the contract has and the server has not yet. */
+const PLANNED = operations.filter(({ status }) => status === "planned");
+
+test("L8_what_is_not_built_says_so_and_is_not_to_be_tried_again", async () => {
+  const id = await session();
+  for (const { method, path, operationId } of PLANNED) {
+    const target = path.replace("{id}", id).replace(/\{[^}]+\}/g, "name");
+    const json = method === "GET" || method === "DELETE" ? undefined : {};
+    const error = await ask(play.server, method, target, { json });
+    assert.deepEqual([error?.status, error?.code, error?.retryable], [501, "not_implemented", false], operationId);
+  }
+});
+
 /** Codes of the contract that no single request leads to, and what they wait for. */
 const OTHERS: Record<string, string> = {
   session_not_live: "a wake that loses a race, or a session that is not ready for a minute",
-  session_unavailable: "a guest that does not answer",
   unavailable: "a machine without room or memory",
   internal: "a failure of the server",
-  forbidden: "what only the operator may do",
   payment_required: "accounts that pay",
   connector_not_enabled: "connectors",
   session_node_lost: "more than one machine",
   session_node_unavailable: "more than one machine",
   bad_gateway: "more than one machine",
-  template_version_unavailable: "a template that was built",
   archive_unavailable: "durable copies",
 };
 

@@ -143,6 +143,18 @@ play.both("reads_the_egress_policy_and_the_capacity", async (client, id) => {
   assert.deepEqual([after.running, after.warm], [before.running - 1, before.warm + 1]);
 });
 
+play.both("lists_templates_and_cannot_delete_the_server_s_own", async (client) => {
+  const templates = await client.templates();
+  const host = templates.find(({ name }) => name === "host");
+  assert.deepEqual([host?.kind, host?.status], ["official", "ready"]);
+  await refused(client.deleteTemplate("host"), 403, "forbidden");
+  await refused(client.deleteTemplate("no-such-template"), 404, "not_found");
+  const { session_id: id } = await client.create({ template: "host" });
+  assert.equal((await client.exec(id, ["true"])).exit_code, 0);
+  await client.destroy(id);
+  await refused(client.create({ template: "no-such-template" }), 404, "not_found");
+});
+
 play.both("is_refused_with_a_wrong_key_by_every_kind_of_call", async (client, id) => {
   const Kind = client.constructor as new (baseUrl: string, token: string) => typeof client;
   const stranger = new Kind(client.baseUrl, "sk_wrong");

@@ -18,6 +18,7 @@ export interface CreateOptions {
   pausedTtlMs?: number;
   egress?: { mode?: "allow" | "deny"; allow?: string[] };
   size?: string;
+  template?: string;
   noSudo?: boolean;
   onPtyDetach?: string;
   commandCapture?: string;
@@ -137,6 +138,7 @@ export abstract class PublishedClient {
       idle_timeout_ms: options.idleTimeoutMs,
       max_lifetime_ms: options.maxLifetimeMs,
       egress: options.egress && this.egressOf(options.egress),
+      template: options.template,
       size: options.size,
       no_sudo: options.noSudo,
       on_pty_detach: options.onPtyDetach,
@@ -199,6 +201,15 @@ export abstract class PublishedClient {
   async capacity(): Promise<{ running: number; warm: number }> {
     const { capacity } = await this.call({ method: "GET", path: "/v1/org", ofClient: true });
     return { running: capacity.running ?? 0, warm: capacity.warm ?? 0 };
+  }
+
+  async templates(): Promise<Members[]> {
+    const { templates } = await this.call({ method: "GET", path: "/v1/templates", ofClient: true });
+    return (templates as Members[]).map((one) => this.need(one, "name"));
+  }
+
+  async deleteTemplate(name: string): Promise<void> {
+    await this.call({ method: "DELETE", path: `/v1/templates/${this.segment(name)}` });
   }
 
   // ---- commands ----
