@@ -247,7 +247,8 @@ void session_feed(struct session *s, enum machine_event event, enum end_reason r
 	session_ref(s);
 	if (actions & A_CHANGED)
 		log_state(s);
-	if ((actions & A_CHANGED) && s->machine.state == M_ENDED)
+	/* It is over for its users when it begins to end. */
+	if (s->ended_at == 0 && (s->machine.state == M_ENDING || s->machine.state == M_ENDED))
 		s->ended_at = inis_wall_ms();
 	if ((actions & A_CHANGED) && s->machine.state == M_LIVE)
 		session_touch(s);

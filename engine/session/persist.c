@@ -53,7 +53,7 @@ static int put(struct session *s, struct inis_error *err)
 				       .name = s->spec.name,
 				       .external_id = s->spec.external_id,
 				       .created_at = s->created_at,
-				       .ended_at = s->ended_at};
+				       .ended_at = s->machine.state == M_ENDED ? s->ended_at : 0};
 	json_t *json = session_doc(s);
 	cleanup_free char *doc = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	cleanup_free char *secrets = spec_secrets_text(&s->spec);
