@@ -17,7 +17,7 @@
 
 static struct exec_run *run_of_entry(struct session_exec *e)
 {
-	return (struct exec_run *)((char *)e - offsetof(struct exec_run, entry));
+	return (struct exec_run *)(void *)((char *)e - offsetof(struct exec_run, entry));
 }
 
 struct exec_run *exec_run_find(struct session *s, const char *id)

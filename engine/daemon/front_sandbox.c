@@ -98,10 +98,10 @@ static int add_rules(scmp_filter_ctx ctx)
 	/* AF_UNIX is 1, AF_INET 2, AF_INET6 10. */
 	if (rc == 0)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-				      SCMP_A0(SCMP_CMP_GT, AF_INET6));
+				      SCMP_A0(SCMP_CMP_GT, AF_INET6, 0));
 	for (unsigned family = AF_INET + 1; family < AF_INET6 && rc == 0; family++)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-				      SCMP_A0(SCMP_CMP_EQ, family));
+				      SCMP_A0(SCMP_CMP_EQ, family, 0));
 	return rc;
 }
 
