@@ -111,6 +111,16 @@ static void attach(int mount, const char *path)
 		give_up(path);
 }
 
+/* Some places of the machine are writable for everybody. */
+static void seal_machine(void)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0 || syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    inis_mount_attrs(root, MOUNT_ATTR_RDONLY, 0, -1, true, NULL) < 0)
+		give_up("make the machine read-only");
+}
+
 static void make_dev(const int *nodes)
 {
 	/* Not the default's sticky bit: the kernel lets nobody open others' files with O_CREAT there. */
@@ -161,8 +171,7 @@ static _Noreturn void confined(int sock, const char *script, bool inside)
 	    syscall(SYS_setresuid, 0, 0, 0) < 0)
 		give_up("become root of the range");
 	die_with_parent();
-	if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		give_up("make mounts private");
+	seal_machine();
 	attach(given[GIVEN_TREE], TREE);
 	attach(given[GIVEN_DEBS], TREE "/debs");
 	if (inside)

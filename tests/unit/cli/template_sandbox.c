@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * template_sandbox.c - what a step of a template's build can reach, and what it leaves.
+ */
+#include "cli/template_sandbox.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "os/path.h"
+
+struct bench {
+	char path[64];
+	int dir, tree, debs;
+	struct template_steps steps;
+};
+
+static int bench_make(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	sigset_t none;
+
+	if (!b)
+		return -1;
+	*state = b;
+	sigemptyset(&none);
+	snprintf(b->path, sizeof(b->path), "/tmp/inis-steps-test.XXXXXX");
+	b->dir = mkdtemp(b->path) ? inis_open_dir(b->path, NULL) : -1;
+	b->tree = inis_make_dir_at(b->dir, "tree", 0755, NULL);
+	b->debs = inis_make_dir_at(b->dir, "debs", 0755, NULL);
+	b->steps.log = openat(b->dir, "log", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	b->steps.interrupts = signalfd(-1, &none, SFD_CLOEXEC);
+	return b->tree < 0 || b->debs < 0 || mkdirat(b->tree, "debs", 0755) < 0 ||
+	       inis_create_at(b->debs, "package", "bytes", 0644, NULL) < 0;
+}
+
+static int bench_drop(void **state)
+{
+	struct bench *b = *state;
+	cleanup_close int tmp = inis_open_dir("/tmp", NULL);
+	int rc = inis_remove_tree_at(tmp, strrchr(b->path, '/') + 1, NULL);
+
+	close(b->dir);
+	close(b->tree);
+	close(b->debs);
+	close(b->steps.log);
+	close(b->steps.interrupts);
+	free(b);
+	return rc;
+}
+
+static void succeeds(const struct bench *b, const char *script)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	char text[2000] = "";
+
+	if (geteuid() != 0)
+		skip();
+	if (template_step_confined(&b->steps, script, b->tree, b->debs, false, &err) == 0)
+		return;
+	assert_true(pread(b->steps.log, text, sizeof(text) - 1, 0) >= 0);
+	fail_msg("%s: %s\n%s", script, err.message, text);
+}
+
+static void T7_a_step_writes_only_its_tree_with_the_ids_it_has(void **state)
+{
+	const struct bench *b = *state;
+	struct stat st;
+
+	succeeds(b, "id -u | grep -qx 0 && echo x >file && chown 7:8 file && chmod 4755 file");
+	assert_int_equal(fstatat(b->tree, "file", &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(st.st_uid, 7);
+	assert_int_equal(st.st_gid, 8);
+	assert_int_equal(st.st_mode & 07777, 04755);
+	succeeds(b, "! touch /tmp/inis-escape 2>/dev/null && ! touch /var/tmp/inis-escape 2>/dev/null &&"
+		    " ! touch /dev/shm/inis-escape 2>/dev/null && ! touch debs/more 2>/dev/null &&"
+		    " test \"$(cat debs/package)\" = bytes");
+}
+
+static void T7_a_step_sees_no_secret_no_network_and_no_other_process(void **state)
+{
+	const struct bench *b = *state;
+
+	succeeds(b, "! cat /etc/shadow 2>/dev/null && ! ls /root 2>/dev/null");
+	succeeds(b, "test $$ = 1");
+	succeeds(b, "! kill -0 2 2>/dev/null");
+	succeeds(b, "python3 -c 'import socket; assert [n for _, n in socket.if_nameindex()] == [\"lo\"]'");
+	succeeds(b, "! mknod disk b 8 0 2>/dev/null");
+}
+
+static void a_step_that_fails_is_a_failure_and_its_words_are_in_the_log(void **state)
+{
+	const struct bench *b = *state;
+	struct inis_error err = INIS_ERROR_INIT;
+	char text[64] = "";
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(template_step_confined(&b->steps, "echo why >&2; exit 3", b->tree, b->debs, false, &err), -1);
+	assert_non_null(strstr(err.message, "3"));
+	assert_true(pread(b->steps.log, text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, "why\n");
+}
+
+#define TEST(name_) cmocka_unit_test_setup_teardown(name_, bench_make, bench_drop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(T7_a_step_writes_only_its_tree_with_the_ids_it_has),
+		TEST(T7_a_step_sees_no_secret_no_network_and_no_other_process),
+		TEST(a_step_that_fails_is_a_failure_and_its_words_are_in_the_log),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
