@@ -27,7 +27,7 @@
 
 /* In the broker's own mount namespace. */
 #define RUN_DIR   "/run/inis"
-#define RUN_AGENT RUN_DIR "/agent" /* read-only bind mount of the program */
+#define RUN_AGENT RUN_DIR "/inis-agent" /* read-only bind mount of the program */
 #define RUN_DEV   RUN_DIR "/dev" /* what every unit sees as /dev */
 
 #define START_DEADLINE_MS   10000 /* clone to READY, ACTIVATE to ACTIVE: a machine short of memory is slow */
