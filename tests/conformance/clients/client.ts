@@ -103,9 +103,14 @@ export abstract class PublishedClient {
   }
 
   private async checked(answer: WireAnswer): Promise<WireAnswer> {
-    assert(answer.status < 300 || answer.status >= 400, `a redirect: ${answer.status}`);
-    assert.match(answer.headers.get("x-inis-request-id") ?? "", /^req_/, "every answer has its id");
-    assert.equal(answer.headers.get("content-encoding"), undefined, "bodies are not encoded");
+    try {
+      assert(answer.status < 300 || answer.status >= 400, `a redirect: ${answer.status}`);
+      assert.match(answer.headers.get("x-inis-request-id") ?? "", /^req_/, "every answer has its id");
+      assert.equal(answer.headers.get("content-encoding"), undefined, "bodies are not encoded");
+    } catch (error) {
+      answer.close();
+      throw error;
+    }
     if (!this.succeeded(answer.status)) throw await failure(answer);
     return answer;
   }
