@@ -280,7 +280,8 @@ static int try_place(int root, char path[static FILE_PATH_MAX], bool make_parent
 		return 0;
 	target[n] = '\0';
 	place_close(p);
-	snprintf(path, FILE_PATH_MAX, "%s/", dir);
+	if (snprintf(path, FILE_PATH_MAX, "%s/", dir) >= FILE_PATH_MAX)
+		return ENAMETOOLONG;
 	if (!splice_link(path, strlen(path), strlen(path), target))
 		return EXDEV;
 	*again = true;
