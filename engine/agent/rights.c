@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -47,13 +48,21 @@ static const struct sock_fprog base_filter = {
 	.filter = (struct sock_filter *)SECCOMP_BASE,
 };
 
+/* What the kernel takes: the library keeps two signals to itself, and a guest would inherit them ignored. */
+struct kernel_sigaction {
+	unsigned long handler;
+	unsigned long flags;
+	unsigned long restorer;
+	uint64_t mask;
+};
+
 static void reset_signals(void)
 {
-	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	const struct kernel_sigaction dfl = {0}; /* SIG_DFL */
 	sigset_t all;
 
 	for (int s = 1; s < NSIG; s++)
-		sigaction(s, &dfl, NULL);
+		syscall(SYS_rt_sigaction, s, &dfl, NULL, sizeof(dfl.mask));
 	/* Blocked, not ignored: children inherit what is ignored, and a write to a closed pipe must only say EPIPE. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
