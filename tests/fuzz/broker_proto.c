@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(unit_id_parse(m.unit_id.s, &unit));
 	if (m.verb == INIS_B_CREATE && !(m.flags & INIS_B_REPLY)) {
 		must(session_id_parse(m.u.create.session.s, &session));
-		must(strnlen(m.u.create.template_name, sizeof(m.u.create.template_name)) < sizeof(m.u.create.template_name));
+		must(strnlen(m.u.create.template_name, sizeof(m.u.create.template_name)) <
+		     sizeof(m.u.create.template_name));
 		must(strnlen(m.u.create.hostname, sizeof(m.u.create.hostname)) < sizeof(m.u.create.hostname));
 	}
 	return 0;
