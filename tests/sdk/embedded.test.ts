@@ -137,7 +137,7 @@ test("aborting a call does not stop the start that others wait for", async () =>
   assert.deepEqual([server.requests.map(({ url }) => url), (await runs()).length], [["/v1/sessions/b"], 1]);
 });
 
-test("the engine of the package or of the clone around the SDK is found", async () => {
+test("the engine of the package, of the clone around the SDK or of the machine is found", async () => {
   delete process.env.INIS_ENGINE_DIR;
   const { cp, mkdir } = await import("node:fs/promises");
   const { execFile } = await import("node:child_process");
@@ -146,8 +146,9 @@ test("the engine of the package or of the clone around the SDK is found", async 
   await using server = await FakeServer.start(json(200, {}));
   await engine(answer(server.url));
   const sdk = fileURLToPath(new URL("..", import.meta.resolve("@inis-run/sdk")));
-  const places = ["clone/build/bin", "app/node_modules/@inis-run/engine-linux-x64/bin"];
-  const copies = ["clone/packages/sdk", "app/node_modules/@inis-run/sdk"];
+  const places = ["clone/build/bin", "app/node_modules/@inis-run/engine-linux-x64/bin", "usr/bin"];
+  const copies = ["clone/packages/sdk", "app/node_modules/@inis-run/sdk", "other/node_modules/@inis-run/sdk"];
+  const PATH = `${join(folder, "usr/bin")}:${process.env.PATH}`;
   for (const [i, copy] of copies.entries()) {
     await mkdir(join(folder, places[i] ?? ""), { recursive: true });
     await cp(join(folder, "inis"), join(folder, places[i] ?? "", "inis"));
@@ -155,9 +156,11 @@ test("the engine of the package or of the clone around the SDK is found", async 
     for (const build of ["esm", "cjs"]) {
       const program = `import(${JSON.stringify(join(folder, copy, "dist", build, "index.js"))})
         .then(({ Client }) => new Client().sessions.get("abc")).then(() => console.log("ok"))`;
-      const { stdout } = await promisify(execFile)(process.execPath, ["-e", program]);
+      const { stdout } = await promisify(execFile)(process.execPath, ["-e", program], {
+        env: { ...process.env, PATH },
+      });
       assert.equal(stdout, "ok\n");
     }
   }
-  assert.equal(server.requests.length, 4);
+  assert.equal(server.requests.length, 6);
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the engine's program: where INIS_ENGINE_DIR says, else in the engine package, else in a built clone.
+// Finds the engine's program: where INIS_ENGINE_DIR says, else in the engine package, else in a built clone, else where
+// programs are installed.
 
 import { InisError } from "../errors.js";
 import { environment, mainProgram, nodeModule } from "../node.js";
@@ -23,13 +24,14 @@ export async function locateEngine(): Promise<string> {
   throw new InisError(
     configured
       ? `the inis engine is not in INIS_ENGINE_DIR: there is no ${path.join(configured, PROGRAM)}`
-      : "the inis engine was not found: install @inis-run/engine-linux-x64, or run `make build` in a clone of inis, " +
-          "or set INIS_ENGINE_DIR to the folder of its programs; to use a server, set INIS_API_KEY and INIS_BASE_URL",
+      : "the inis engine was not found: install @inis-run/engine-linux-x64, or run `make install` in a clone of " +
+          "inis, or set INIS_ENGINE_DIR to the folder of its programs; to use a server, set INIS_API_KEY and " +
+          "INIS_BASE_URL",
     { code: "engine_not_found" },
   );
 }
 
-/** Folders that may hold the program, nearest first; packages before clones. */
+/** Folders that may hold the program, nearest first; packages before clones, what is installed last. */
 async function candidates(): Promise<string[]> {
   const path = await nodeModule("node:path", PURPOSE);
   const ancestors: string[] = [];
@@ -38,7 +40,9 @@ async function candidates(): Promise<string[]> {
     const parent = path.dirname(folder);
     folder = parent === folder ? undefined : parent;
   }
-  return PLACES.flatMap((place) => ancestors.map((folder) => path.join(folder, place)));
+  const around = PLACES.flatMap((place) => ancestors.map((folder) => path.join(folder, place)));
+  const installed = (environment("PATH") ?? "").split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+  return [...around, ...installed];
 }
 
 /** The folder this code was loaded from; in a bundle, that of the program. */
