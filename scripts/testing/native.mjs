@@ -44,9 +44,10 @@ function cases(xml) {
     const found = new Map();
     for (const [, mark, name] of output.matchAll(/\[ +(OK|FAILED|SKIPPED) +\] ([A-Za-z_]\w*)/g)) {
       const outcome = { OK: "passed", FAILED: "failed", SKIPPED: "skipped" }[mark];
-      const error =
-        outcome === "failed" ? end(output.split(`[ RUN      ] ${name}\n`)[1]?.split("[ RUN ")[0]) : undefined;
-      if (!found.has(name)) found.set(name, { name: `${program}: ${name}`, outcome, error });
+      const said = output.split(`[ RUN      ] ${name}\n`)[1]?.split("[ RUN ")[0];
+      const error = outcome === "failed" ? end(said) : undefined;
+      const reason = outcome === "skipped" ? said?.match(/^skipped: (.+)$/m)?.[1] : undefined;
+      if (!found.has(name)) found.set(name, { name: `${program}: ${name}`, outcome, error, reason });
     }
     const own = [...found.values()];
     if (status === "fail" && !failed(own)) own.push({ name: program, outcome: "failed", error: end(output) });

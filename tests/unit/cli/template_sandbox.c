@@ -66,8 +66,10 @@ static void succeeds(const struct bench *b, const char *script)
 	struct inis_error err = INIS_ERROR_INIT;
 	char text[2000] = "";
 
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: a sandbox for builds needs root\n");
 		skip();
+	}
 	if (template_step_confined(&b->steps, script, b->tree, b->debs, false, &err) == 0)
 		return;
 	assert_true(pread(b->steps.log, text, sizeof(text) - 1, 0) >= 0);
@@ -106,8 +108,10 @@ static void a_step_that_fails_is_a_failure_and_its_words_are_in_the_log(void **s
 	struct inis_error err = INIS_ERROR_INIT;
 	char text[64] = "";
 
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: a sandbox for builds needs root\n");
 		skip();
+	}
 	assert_int_equal(template_step_confined(&b->steps, "echo why >&2; exit 3", b->tree, b->debs, false, &err), -1);
 	assert_non_null(strstr(err.message, "3"));
 	assert_true(pread(b->steps.log, text, sizeof(text) - 1, 0) > 0);

@@ -227,7 +227,7 @@ static void on_full_disk_writes_go_to_the_reserve_then_fail_alone_and_the_store_
 	enum inis_code code = INIS_OK;
 
 	if (!box) {
-		print_message("[  SKIPPED ] needs the right to mount a tmpfs\n");
+		print_message("skipped: needs the right to mount a tmpfs\n");
 		skip();
 	}
 	memset(doc, 'x', sizeof(doc) - 1);
@@ -263,7 +263,7 @@ static void a_store_opens_on_a_full_disk_with_its_reserve(void **state)
 	struct inis_session_row row = box_row(1);
 
 	if (!box) {
-		print_message("[  SKIPPED ] needs the right to mount a tmpfs\n");
+		print_message("skipped: needs the right to mount a tmpfs\n");
 		skip();
 	}
 	box_open(box);
