@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +113,45 @@ static int make_store(struct state *s, const struct inisd_config *config, struct
 	return 0;
 }
 
+/* The first directory on the way to an absolute path that this thread's file system ids do not get into; "" = none. */
+static void find_barrier(const char *path, char barrier[static PATH_MAX])
+{
+	barrier[0] = '\0';
+	for (size_t n = 1; path[n - 1]; n++) {
+		cleanup_close int dir = -1;
+
+		if (path[n] != '/' && path[n] != '\0')
+			continue;
+		snprintf(barrier, PATH_MAX, "%.*s/.", (int)n, path);
+		dir = open(barrier, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0 && errno == EACCES) {
+			barrier[strlen(barrier) - 2] = '\0';
+			return;
+		}
+		if (path[n] == '\0')
+			break;
+	}
+	barrier[0] = '\0';
+}
+
+/* The front is nobody in particular: a private directory above the store would keep it from its own database. */
+static int check_reachable(const struct state *s, const struct inisd_config *config, struct inis_error *err)
+{
+	char barrier[PATH_MAX];
+
+	setfsgid((gid_t)config->front_uid);
+	setfsuid((uid_t)config->front_uid);
+	find_barrier(s->store_dir, barrier);
+	setfsuid(0);
+	setfsgid(0);
+	if (barrier[0])
+		return inis_fail(err, INIS_FORBIDDEN,
+				 "the server's unprivileged part cannot get through %.200s: "
+				 "choose another --state-dir, or chmod o+x it",
+				 barrier);
+	return 0;
+}
+
 static int open_ranges(struct state *s, struct inis_error *err)
 {
 	if (mkdir(RANGES_DIR, 0755) < 0 && errno != EEXIST)
@@ -124,7 +164,7 @@ int state_open(struct state *s, const struct inisd_config *config, struct inis_e
 {
 	*s = (struct state){.dir = -1, .lock = -1, .broker_lock = -1, .ranges = -1};
 	if (open_dir(s, config->state_dir, err) < 0 || take_locks(s, err) < 0 || read_instance(s, err) < 0 ||
-	    make_store(s, config, err) < 0 || open_ranges(s, err) < 0) {
+	    make_store(s, config, err) < 0 || check_reachable(s, config, err) < 0 || open_ranges(s, err) < 0) {
 		state_close(s);
 		return -1;
 	}

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ static int fail_with_reason(int fs, const char *what, const char *type, struct i
 	if (n <= 0)
 		return inis_fail_errno(err, "mount %s (%s)", type, what);
 	reason[n] = '\0';
+	reason[strcspn(reason, "\n")] = '\0';
 	return inis_fail_errno(err, "mount %s (%s: %s)", type, what, reason);
 }
 

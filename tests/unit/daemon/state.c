@@ -26,7 +26,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	strcpy(top, "/tmp/inis-state-test.XXXXXX");
-	if (!mkdtemp(top))
+	if (!mkdtemp(top) || chmod(top, 0711) < 0)
 		return -1;
 	config = (struct inisd_config){.front_uid = 0x1fff0000};
 	snprintf(config.state_dir, sizeof(config.state_dir), "%s/deep/down", top);
@@ -73,6 +73,23 @@ static void a_directory_is_made_and_belongs_to_one_server(void **state)
 	assert_int_equal(state_open(&two, &config, NULL), 0);
 	assert_string_equal(two.instance, instance);
 	state_close(&two);
+}
+
+static void a_directory_above_that_shuts_the_front_out_is_named(void **state)
+{
+	struct state s;
+	struct inis_error err = INIS_ERROR_INIT;
+
+	(void)state;
+	need_root();
+	assert_int_equal(chmod(top, 0700), 0);
+	assert_int_equal(state_open(&s, &config, &err), -1);
+	assert_int_equal(err.code, INIS_FORBIDDEN);
+	assert_non_null(strstr(err.message, top));
+	assert_null(strstr(err.message, "/deep"));
+	assert_int_equal(chmod(top, 0711), 0);
+	assert_int_equal(state_open(&s, &config, NULL), 0);
+	state_close(&s);
 }
 
 static void engine_json_says_how_to_reach_the_server(void **state)
@@ -159,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		placed(a_directory_is_made_and_belongs_to_one_server),
+		placed(a_directory_above_that_shuts_the_front_out_is_named),
 		placed(engine_json_says_how_to_reach_the_server),
 		placed(a_missing_key_file_is_made_with_one_key),
 		placed(keys_are_read_a_line_each),
