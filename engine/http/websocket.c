@@ -60,7 +60,8 @@ bool websocket_send(struct websocket *ws, const void *head, size_t head_len, con
 	bufs[1] = (uv_buf_t){.base = (char *)(uintptr_t)head, .len = head_len};
 	bufs[2] = (uv_buf_t){.base = (char *)(uintptr_t)data, .len = n};
 	http_sock_write(&rq->conn->sock, bufs, 3);
-	if (http_sock_unsent(&rq->conn->sock) <= HTTP_WRITE_HIGH)
+	/* A lost connection takes everything at once; a producer must return to the loop to be told of the end. */
+	if (!rq->conn->sock.broken && http_sock_unsent(&rq->conn->sock) <= HTTP_WRITE_HIGH)
 		return true;
 	rq->full = true;
 	return false;
