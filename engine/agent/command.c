@@ -171,3 +171,18 @@ void command_free(struct command *c)
 	free(c->cwd);
 	c->cwd = NULL;
 }
+
+uint32_t command_remember(struct inis_buf *b, const struct inis_exec *m, size_t max)
+{
+	uint32_t argc = 0;
+
+	for (; argc < m->argc && max > 0; argc++) {
+		size_t n = m->argv[argc].len < max ? m->argv[argc].len : max;
+
+		inis_pack_bytes(b, m->argv[argc].s, n);
+		if (inis_buf_failed(b))
+			break;
+		max -= n;
+	}
+	return argc;
+}

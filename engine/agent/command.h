@@ -25,4 +25,7 @@ struct command {
 int command_build(struct command *c, const struct inis_exec *m, const struct guest_user *user, struct inis_error *err);
 void command_free(struct command *c);
 
+/* Packs the arguments into b for showing, cut after max bytes of them; returns how many there are. */
+uint32_t command_remember(struct inis_buf *b, const struct inis_exec *m, size_t max);
+
 #endif
