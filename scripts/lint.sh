@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-c_files() { git ls-files --cached --others --exclude-standard 'engine/*.c' 'engine/*.h' 'tests/*.c' 'tests/*.h'; }
+c_files() { git ls-files --cached --others --exclude-standard {engine,tests,bench}/'*.[ch]'; }
 jobs=$(nproc)
 
 format() { c_files | xargs -r clang-format --dry-run --Werror; }

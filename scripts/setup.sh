@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh build    what building and running needs
 #   scripts/setup.sh test     the above and what the tests and linters need
+#   scripts/setup.sh bench    what building needs and the tools that the bench measures beside
 #
 # Running it again does nothing when nothing is missing.
 set -euo pipefail
@@ -15,6 +16,8 @@ build_packages=(
   node-llhttp sudo
 )
 test_packages=(clang clang-format clang-tidy cppcheck libclang-rt-14-dev)
+
+bench_packages=(bubblewrap crun util-linux)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -69,7 +72,8 @@ install_modules() {
 case ${1:-build} in
   build) install_packages "${build_packages[@]}" ;;
   test) install_packages "${build_packages[@]}" "${test_packages[@]}" ;;
-  *) die "usage: $0 [build|test]" ;;
+  bench) install_packages "${build_packages[@]}" "${bench_packages[@]}" ;;
+  *) die "usage: $0 [build|test|bench]" ;;
 esac
 install_node
 install_guest_node

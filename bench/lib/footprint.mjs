@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server and its sessions occupy on the machine, as the kernel counts it.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+function attempt(read, otherwise) {
+  try {
+    return read();
+  } catch {
+    return otherwise; // it has ended meanwhile
+  }
+}
+
+function parents() {
+  const found = new Map();
+  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    const stat = attempt(() => readFileSync(`/proc/${name}/stat`, "utf8"), "");
+    if (stat) found.set(Number(name), Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]));
+  }
+  return found;
+}
+
+/** The process and everything below it. */
+export function descendants(root) {
+  const parent = parents();
+  const found = [root];
+  for (let i = 0; i < found.length; i++) {
+    for (const [pid, above] of parent) if (above === found[i]) found.push(pid);
+  }
+  return found;
+}
+
+/** The server's own programs: supervisor, front and broker. */
+export function daemons(engine) {
+  return descendants(engine.pid).filter((pid) => /^(inisd|inis-broker)$/.test(command(pid)));
+}
+
+function command(pid) {
+  return attempt(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim(), "");
+}
+
+/** Proportional set size in KiB: all of it, and what no file backs. */
+export function pss(pids) {
+  const sum = { all: 0, withoutFiles: 0 };
+  for (const pid of pids) {
+    const text = attempt(() => readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"), "");
+    const field = (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0);
+    sum.all += field("Pss");
+    sum.withoutFiles += field("Pss") - field("Pss_File");
+  }
+  return sum;
+}
+
+function lines(path) {
+  return attempt(() => readFileSync(path, "utf8"), "")
+    .split("\n")
+    .filter(Boolean);
+}
+
+function entries(directory) {
+  return attempt(() => readdirSync(directory), []);
+}
+
+/** Directories below the server's own in every hierarchy; its broker holds those open. */
+function cgroups(daemonPids) {
+  const held = daemonPids.flatMap((pid) =>
+    entries(`/proc/${pid}/fd`).map((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), "")),
+  );
+  const roots = new Set(held.filter((path) => /^\/sys\/fs\/cgroup\/(.+\/)?inis\/[^/]+$/.test(path)));
+  const below = (directory) =>
+    attempt(() => readdirSync(directory, { withFileTypes: true }), [])
+      .filter((entry) => entry.isDirectory())
+      .reduce((sum, { name }) => sum + 1 + below(join(directory, name)), 0);
+  return [...roots].reduce((sum, root) => sum + below(root), 0);
+}
+
+/** Counts that must be the same again when every session is gone. */
+export function footprint(engine) {
+  const pids = descendants(engine.pid);
+  const own = daemons(engine);
+  const mounts = own.map((pid) => lines(`/proc/${pid}/mountinfo`).length);
+  const below = (file) => file.startsWith(engine.stateDir);
+  return {
+    processes: pids.length,
+    mounts: mounts.reduce((sum, n) => sum + n, 0),
+    cgroups: cgroups(own),
+    netns: new Set(pids.map((pid) => attempt(() => readlinkSync(`/proc/${pid}/ns/net`), ""))).size,
+    descriptors: own.reduce((sum, pid) => sum + entries(`/proc/${pid}/fd`).length, 0),
+    loops: entries("/sys/block").filter((name) => below(lines(`/sys/block/${name}/loop/backing_file`)[0] ?? "")).length,
+    units: entries(join(engine.stateDir, "units")).length,
+    sessions: entries(join(engine.stateDir, "sessions")).length,
+  };
+}
