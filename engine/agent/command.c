@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/archive/archive.h"
 
 #define BASE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define PATHS_MAX 128
@@ -125,6 +126,8 @@ static int build_paths(struct command *c, struct inis_error *err)
 		return -1;
 	if (program[0] == '\0')
 		return 0;
+	if (strcmp(program, ARCHIVE_PROGRAM) == 0)
+		program = "/proc/self/exe";
 	if (strchr(program, '/'))
 		return add(&c->paths, strdup(program), err);
 	while (c->paths.n < PATHS_MAX) {

@@ -4,14 +4,16 @@
  *
  * Waits as a blank unit until it is activated, then serves its client for as long as the unit lives. It never ends
  * by itself after that: the unit would end with it. It is also the program, run by itself as the guest user, that
- * searches the guest's files.
+ * searches the guest's files and carries trees of them.
  */
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/activate.h"
 #include "agent/agent.h"
+#include "agent/archive/archive.h"
 #include "agent/reap.h"
 #include "agent/rights.h"
 #include "agent/search/search.h"
@@ -29,6 +31,8 @@ int main(int argc, char **argv)
 	struct inis_error err = INIS_ERROR_INIT;
 
 	/* As PID 1 it has no arguments. */
+	if (argc > 0 && strcmp(argv[0], ARCHIVE_PROGRAM) == 0)
+		return archive_main(argc, argv);
 	if (argc > 1)
 		return search_main(argc, argv);
 	rights_begin();

@@ -52,6 +52,8 @@ static void on_done(void *ctx, const struct agent_result *r, const struct inis_e
 	run->op.call = NULL;
 	LIST_REMOVE(&run->entry, link);
 	session_touch(s);
+	if (run->feeder)
+		run->feeder->ended(run->feeder, err);
 	if (r)
 		run->sink->exited(run, &r->exited);
 	else
@@ -81,11 +83,24 @@ static void on_started(void *ctx)
 	if (run->has_input) {
 		if (run->input.len)
 			agent_call_write(run->op.call, run->input.data, run->input.len);
-		agent_call_finish(run->op.call);
+		run->written = run->input.len;
+		if (!run->stdin_open)
+			agent_call_finish(run->op.call);
 		inis_buf_free(&run->input);
 	}
+	run->running = true;
+	if (run->feeder)
+		run->feeder->input(run->feeder);
 	if (run->sink->started)
 		run->sink->started(run);
+}
+
+static void on_input(void *ctx)
+{
+	struct exec_run *run = ctx;
+
+	if (run->feeder)
+		run->feeder->input(run->feeder);
 }
 
 static void on_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
@@ -107,7 +122,8 @@ static int choose_id(struct exec_run *run, struct inis_error *err)
 
 static void go(struct op *op)
 {
-	static const struct agent_handler handler = {.started = on_started, .data = on_data, .done = on_done};
+	static const struct agent_handler handler = {
+		.started = on_started, .data = on_data, .input = on_input, .done = on_done};
 	struct exec_run *run = (struct exec_run *)op;
 	struct inis_error err = INIS_ERROR_INIT;
 	struct inis_exec m = {.flags = run->sink->flags,
@@ -139,8 +155,11 @@ static int read_fields(struct exec_run *run, const json_t *body, struct inis_err
 	if (command_read(&run->command, body, err) < 0 ||
 	    field_int(body, "timeout_ms", 0, FIELD_INT_MAX, &run->timeout_ms, err) < 0 ||
 	    field_content(body, "stdin", "stdin_encoding", INPUT_MAX, &run->input, err) < 0 ||
+	    field_bool(body, "stdin_open", &run->stdin_open, err) < 0 ||
 	    field_text(body, "exec_id", 1, INIS_PROC_NAME_MAX, &id, err) < 0)
 		return -1;
+	if (run->stdin_open && !id)
+		return inis_fail_field(err, "exec_id", "is needed with stdin_open");
 	if (id && !proc_name_valid(id))
 		return inis_fail_field(err, "exec_id", "must be 1 to 64 of A-Z a-z 0-9 . _ -");
 	if (id)
@@ -149,7 +168,7 @@ static int read_fields(struct exec_run *run, const json_t *body, struct inis_err
 		run->timeout_ms = TIMEOUT_DEFAULT_MS;
 	if (run->timeout_ms > TIMEOUT_MAX_MS)
 		run->timeout_ms = TIMEOUT_MAX_MS;
-	run->has_input = input && !json_is_null(input);
+	run->has_input = run->stdin_open || (input && !json_is_null(input));
 	return 0;
 }
 

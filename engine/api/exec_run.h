@@ -35,6 +35,13 @@ struct exec_watch {
 	void *ctx;
 };
 
+/* What writes to the stdin of a run; see exec_stdin.c. */
+struct exec_feeder {
+	void (*input)(struct exec_feeder *f); /* the run takes more, or none any more */
+	void (*ended)(struct exec_feeder *f,
+		      const struct inis_error *err); /* the run is over; err NULL: it has exited */
+};
+
 struct exec_run {
 	struct op op; /* first */
 	struct session_exec entry;
@@ -43,6 +50,10 @@ struct exec_run {
 	int64_t timeout_ms;
 	struct inis_buf input; /* stdin */
 	bool has_input;
+	bool stdin_open; /* requests may write to stdin */
+	bool running; /* the agent has started it */
+	uint64_t written; /* bytes handed to the agent as its stdin */
+	struct exec_feeder *feeder; /* who writes now, or NULL */
 	LIST_HEAD(, exec_watch) watches;
 	struct inis_buf out[AGENT_STREAM_COUNT]; /* buffered: what was captured */
 	bool streaming; /* the event stream has begun */

@@ -28,9 +28,10 @@ void session_lease_post(struct http_request *rq);
 void templates_get(struct http_request *rq);
 void template_remove(struct http_request *rq);
 
-/* exec.c, exec_cancel.c */
+/* exec.c, exec_cancel.c, exec_stdin.c */
 void exec_post(struct http_request *rq);
 void exec_remove(struct http_request *rq);
+void exec_stdin_post(struct http_request *rq);
 
 /* pty.c */
 void pty_get(struct http_request *rq);

@@ -6,9 +6,9 @@
 #include "api/object.h"
 
 static const char *const EXTENSIONS[] = {
-	"exec.env",      "exec.stdin",      "exec.id",      "exec.oom",          "process.env",
-	"process.stdin", "process.timeout", "process.kill", "process.logs.from", "files.mode",
-	"files.stat",    "files.range",     "files.find",   "session.lease",
+	"exec.env",        "exec.stdin",    "exec.id",           "exec.oom",        "process.env", "process.stdin",
+	"process.timeout", "process.kill",  "process.logs.from", "files.mode",      "files.stat",  "files.range",
+	"files.find",      "session.lease", "exec.stdin.stream", "session.archive",
 };
 
 static json_t *extensions(void)

@@ -22,6 +22,7 @@ const struct http_route API_ROUTES[] = {
 
 	{"POST", S "/exec", exec_post, 0, 0},
 	{"DELETE", S "/execs/{exec_id}", exec_remove, 0, 0},
+	{"POST", S "/execs/{exec_id}/stdin", exec_stdin_post, HTTP_STREAM_BODY, 0},
 	{"GET", S "/pty", pty_get, HTTP_UPGRADE, 0},
 
 	{"POST", S "/processes", process_post, 0, 0},
