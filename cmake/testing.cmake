@@ -15,7 +15,7 @@ function(inis_unit_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
   # Tests of these folders make real units and count what is left of them on the whole machine.
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
-  if(folder MATCHES "^(agent|broker|daemon|driver|os)$")
+  if(folder MATCHES "^(agent|broker|daemon|doctor|driver|os)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK units)
   endif()
 endfunction()

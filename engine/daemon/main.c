@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/config.h"
+#include "daemon/doctor.h"
 #include "daemon/front.h"
 #include "daemon/supervisor.h"
 
@@ -14,6 +15,7 @@ static void print_help(FILE *to)
 	fputs("inisd - the inis server: sandboxes for AI agents over HTTP\n"
 	      "\n"
 	      "  inisd serve [OPTIONS]    run a server; needs root\n"
+	      "  inisd doctor [OPTIONS]   say whether this machine can run sessions, and what stands in the way\n"
 	      "  inisd --version\n"
 	      "\n"
 	      "A server on another port, with its own state:\n"
@@ -49,6 +51,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(verb, "serve") == 0)
 		return serve(argc - 2, argv + 2);
+	if (strcmp(verb, "doctor") == 0)
+		return inisd_doctor(argc - 2, argv + 2);
 	if (strcmp(verb, "front") == 0)
 		return inis_front_main();
 	if (strcmp(verb, "--version") == 0 || strcmp(verb, "version") == 0) {

@@ -135,13 +135,13 @@ static void find_barrier(const char *path, char barrier[static PATH_MAX])
 }
 
 /* The front is nobody in particular: a private directory above the store would keep it from its own database. */
-static int check_reachable(const struct state *s, const struct inisd_config *config, struct inis_error *err)
+int state_check_reachable(const char *path, const struct inisd_config *config, struct inis_error *err)
 {
 	char barrier[PATH_MAX];
 
 	setfsgid((gid_t)config->front_uid);
 	setfsuid((uid_t)config->front_uid);
-	find_barrier(s->store_dir, barrier);
+	find_barrier(path, barrier);
 	setfsuid(0);
 	setfsgid(0);
 	if (barrier[0])
@@ -164,7 +164,7 @@ int state_open(struct state *s, const struct inisd_config *config, struct inis_e
 {
 	*s = (struct state){.dir = -1, .lock = -1, .broker_lock = -1, .ranges = -1};
 	if (open_dir(s, config->state_dir, err) < 0 || take_locks(s, err) < 0 || read_instance(s, err) < 0 ||
-	    make_store(s, config, err) < 0 || check_reachable(s, config, err) < 0 || open_ranges(s, err) < 0) {
+	    make_store(s, config, err) < 0 || state_check_reachable(s->store_dir, config, err) < 0 || open_ranges(s, err) < 0) {
 		state_close(s);
 		return -1;
 	}

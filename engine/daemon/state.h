@@ -33,6 +33,9 @@ struct state {
 int state_open(struct state *s, const struct inisd_config *config, struct inis_error *err);
 void state_close(struct state *s);
 
+/* Whether the front will get to a path below the state directory; what of it exists counts. forbidden, naming what bars it. */
+int state_check_reachable(const char *path, const struct inisd_config *config, struct inis_error *err);
+
 /* The keys of the key file as a JSON array of strings; makes the file when it is missing. */
 int state_read_keys(const char *path, struct inis_buf *json, struct inis_error *err);
 

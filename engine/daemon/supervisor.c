@@ -28,6 +28,7 @@
 #include "base/log.h"
 #include "broker/broker.h"
 #include "daemon/children.h"
+#include "daemon/doctor.h"
 #include "daemon/front.h"
 #include "daemon/listener.h"
 #include "os/events.h"
@@ -192,7 +193,9 @@ static void on_control(struct inis_watch *w, uint32_t events)
 		return;
 	}
 	if (!sv.announced) {
+		inis_fail(&err, inis_code_from_wire(started.code), "%s", started.message);
 		fprintf(stderr, "inisd: this machine cannot run sessions: %s\n", started.message);
+		inisd_doctor_explain(sv.config, &err, stderr);
 		begin_end(1);
 	}
 }

@@ -16,12 +16,13 @@ const ALLOWED: Record<string, string[]> = {
   template: ["base", "os"],
   agent: ["base", "os", "wire"],
   driver: ["base", "os", "wire", "template"],
+  doctor: ["base", "os", "driver"],
   broker: ["base", "os", "wire", "driver"],
   store: ["base"],
   session: ["base", "wire", "store"],
   http: ["base"],
   api: ["base", "wire", "session", "store", "http"],
-  daemon: ["base", "os", "wire", "broker", "session", "store", "http", "api"],
+  daemon: ["base", "os", "wire", "template", "doctor", "broker", "session", "store", "http", "api"],
   cli: ["base", "os", "template"],
 };
 

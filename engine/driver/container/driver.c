@@ -14,6 +14,8 @@
 #include "os/path.h"
 
 #define FREE_DEADLINE_MS 5000
+#define PROOF_MEM_MB     64
+#define PROOF_PIDS       64
 
 static struct inis_unit *next_unit(struct inis_driver *d, struct inis_unit *after)
 {
@@ -102,23 +104,77 @@ static const struct inis_driver_ops container_ops = {
 	.free = container_free,
 };
 
-/* The first unit of the pool is the proof that this machine can do it. */
+/* A create of nobody's. */
+struct proof {
+	struct container *c;
+	bool over;
+	bool made;
+	bool gone;
+	struct inis_error err;
+};
+
+static void on_proof_gone(void *ctx, const struct unit_id *id, const struct inis_error *err)
+{
+	struct proof *p = ctx;
+
+	(void)id;
+	(void)err;
+	p->gone = true;
+}
+
+static void on_proof_made(void *ctx, struct inis_unit *u, int agent, const struct inis_error *err)
+{
+	struct proof *p = ctx;
+
+	p->over = true;
+	if (err)
+		p->err = *err;
+	close_fd(&agent);
+	if (u) {
+		p->made = true;
+		cunit_destroy(&p->c->driver, u, on_proof_gone, p);
+		cunit_spawn(p->c, NULL);
+	}
+}
+
+static bool proof_waits(const struct container *c, const struct proof *p)
+{
+	return !p->over || (p->made && (!p->gone || pool_count(c, CU_STARTING) > 0));
+}
+
+static int start_proof(struct container *c, struct proof *p, struct inis_error *err)
+{
+	struct inis_broker_create spec = {
+		.vcpus = 1, .mem_mb = PROOF_MEM_MB, .pids_max = PROOF_PIDS, .disk_mb = c->config.disk_mb};
+
+	if (session_id_new(&spec.session, err) < 0)
+		return -1;
+	pool_create(&c->driver, &spec, on_proof_made, p);
+	return 0;
+}
+
+/*
+ * A whole unit, made and destroyed, is the proof that this machine can do it. The pool's first one is made meanwhile.
+ */
 static int prove(struct container *c, struct inis_error *err)
 {
-	inis_ms deadline = inis_deadline_in(2 * START_DEADLINE_MS);
+	inis_ms deadline = inis_deadline_in(3 * START_DEADLINE_MS);
+	/* Its callbacks may come later than this function waits. */
+	static struct proof p;
 
-	if (cunit_spawn(c, err) < 0)
+	p = (struct proof){.c = c};
+	if (start_proof(c, &p, err) < 0)
 		return -1;
-	while (pool_count(c, CU_STARTING) > 0 && inis_now_ms() < deadline) {
+	while (proof_waits(c, &p) && inis_now_ms() < deadline) {
 		if (inis_events_step(c->config.events, 1000, err) < 0)
 			return -1;
 	}
-	if (pool_count(c, CU_BLANK) > 0)
+	if (p.made)
 		return 0;
-	if (c->first_start.code == INIS_OK)
-		inis_fail(&c->first_start, INIS_UNAVAILABLE, "its agent did not answer");
+	if (p.err.code == INIS_OK)
+		inis_fail(&p.err, INIS_UNAVAILABLE, "its agent did not answer");
 	return inis_fail(err, INIS_UNAVAILABLE, "a first unit could not be started: %.200s (agent %.80s)",
-			 c->first_start.message, c->config.agent);
+			 p.err.message, c->config.agent);
 }
 
 static int check_kernel(struct inis_error *err)

@@ -26,7 +26,6 @@
 #include "wire/unit_proto.h"
 
 /* In the broker's own mount namespace. */
-#define RUN_DIR   "/run/inis"
 #define RUN_AGENT RUN_DIR "/inis-agent" /* read-only bind mount of the program */
 #define RUN_DEV   RUN_DIR "/dev" /* what every unit sees as /dev */
 
@@ -127,7 +126,6 @@ struct container {
 	struct cunit *units;
 	struct want *wants; /* oldest first */
 	struct inis_error last_start; /* why the last unit could not be started; a create that waits gets it */
-	struct inis_error first_start; /* the same of the first unit, for the supervisor */
 };
 
 static inline struct container *container_of_driver(struct inis_driver *d)

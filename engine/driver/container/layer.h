@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "wire/broker_proto.h"
 
+#define RUN_DIR "/run/inis" /* in a mount namespace whose /run nobody shares; overlays of older kernels need it */
+
 #define LAYER_LABEL_SIZE 64
 
 /* Empty file systems, one for each size in use, kept as templates/disk-<mb>. */

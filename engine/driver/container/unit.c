@@ -84,8 +84,6 @@ void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
 	struct container *c = cu->c;
 
 	c->last_start = *why;
-	if (c->first_start.code == INIS_OK)
-		c->first_start = *why;
 	cunit_destroy(&c->driver, &cu->u, NULL, NULL);
 	pool_settle(c);
 }
