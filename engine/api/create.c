@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/create.h"
 #include "api/create_fields.h"
 #include "api/fields.h"
 #include "api/handlers.h"
 #include "api/op.h"
 #include "api/session_json.h"
 #include "base/cleanup.h"
+#include "base/metrics.h"
 
 #define ANSWER_BY_MS 5000
 #define KEY_MAX      255
@@ -60,9 +62,19 @@ static void on_removed(struct session *s, void *ctx, const struct inis_error *er
 	(void)err;
 }
 
+void create_failure(const struct session *s, struct inis_error *err)
+{
+	if (s->machine.state == M_FAILED)
+		*err = s->failure;
+	else
+		session_check(s, err);
+	if (err->code == INIS_INTERNAL || err->code == INIS_OK)
+		err->code = INIS_UNAVAILABLE;
+}
+
 static void on_settled(struct session *s, void *ctx, const struct inis_error *err)
 {
-	struct inis_error failure = err ? *err : s->failure;
+	struct inis_error failure = err ? *err : (struct inis_error)INIS_ERROR_INIT;
 	struct http_request *rq = ctx;
 
 	if (!err && !session_over(s)) {
@@ -70,10 +82,8 @@ static void on_settled(struct session *s, void *ctx, const struct inis_error *er
 		answer(rq, s);
 		return;
 	}
-	if (!err && s->machine.state != M_FAILED)
-		session_check(s, &failure);
-	if (failure.code == INIS_INTERNAL || failure.code == INIS_OK)
-		failure.code = INIS_UNAVAILABLE;
+	if (!err)
+		create_failure(s, &failure);
 	session_delete(s, END_CLIENT_DESTROY, on_removed, NULL);
 	http_respond_error(rq, &failure);
 }
@@ -109,7 +119,7 @@ static int read_key(struct http_request *rq, const json_t *body, struct session_
 	return hash_body(body, hash, err);
 }
 
-static struct session *start(struct registry *r, struct session_create *c, struct inis_error *err)
+struct session *create_start(struct registry *r, struct session_create *c, struct inis_error *err)
 {
 	if (c->spec.template_name && registry_check_template(r, c->spec.template_name, err) < 0)
 		return NULL;
@@ -124,6 +134,7 @@ static void create(struct http_request *rq, const json_t *body)
 	struct session *s;
 
 	if (read_key(rq, body, &c, hash, &err) < 0 || create_fields(body, &c.spec, &err) < 0) {
+		inis_count(&inis_metrics.creates[CREATE_REFUSED]);
 		http_respond_error(rq, &err);
 		return;
 	}
@@ -131,9 +142,11 @@ static void create(struct http_request *rq, const json_t *body)
 		spec_free(&c.spec);
 		return;
 	}
-	s = start(api_of(rq)->registry, &c, &err);
+	inis_store_key_id(api_of(rq)->store, http_key(rq), c.owner);
+	s = create_start(api_of(rq)->registry, &c, &err);
 	spec_free(&c.spec);
 	if (!s) {
+		inis_count(&inis_metrics.creates[CREATE_REFUSED]);
 		http_respond_error(rq, &err);
 		return;
 	}

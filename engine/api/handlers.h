@@ -7,9 +7,10 @@
 
 #include "http/http.h"
 
-/* health.c, org.c, egress.c, planned.c */
+/* health.c, org.c, metrics.c, egress.c, planned.c */
 void health_get(struct http_request *rq);
 void org_get(struct http_request *rq);
+void metrics_get(struct http_request *rq);
 void egress_get(struct http_request *rq);
 void planned(struct http_request *rq);
 
@@ -33,8 +34,15 @@ void exec_post(struct http_request *rq);
 void exec_remove(struct http_request *rq);
 void exec_stdin_post(struct http_request *rq);
 
-/* pty.c */
+/* batch_exec.c, one_shot.c, audit_list.c */
+void batch_exec_post(struct http_request *rq);
+void one_shot_post(struct http_request *rq);
+void audit_get(struct http_request *rq);
+
+/* pty.c, ptys.c */
 void pty_get(struct http_request *rq);
+void ptys_get(struct http_request *rq);
+void pty_remove(struct http_request *rq);
 
 /* processes.c, process_logs.c, process_stdin.c */
 void process_post(struct http_request *rq);

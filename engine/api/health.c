@@ -6,9 +6,10 @@
 #include "api/object.h"
 
 static const char *const EXTENSIONS[] = {
-	"exec.env",        "exec.stdin",    "exec.id",           "exec.oom",        "process.env", "process.stdin",
-	"process.timeout", "process.kill",  "process.logs.from", "files.mode",      "files.stat",  "files.range",
-	"files.find",      "session.lease", "exec.stdin.stream", "session.archive",
+	"server.metrics",  "org.limits",    "exec.env",        "exec.stdin",   "exec.id",           "exec.oom",
+	"process.env",     "process.stdin", "process.timeout", "process.kill", "process.logs.from", "process.ended",
+	"files.mode",      "files.stat",    "files.range",     "files.find",   "session.lease",     "exec.stdin.stream",
+	"session.archive", "pty.name",      "exec.usage",      "exec.batch",   "session.audit",
 };
 
 static json_t *extensions(void)

@@ -8,7 +8,8 @@
 #define S "/v1/sessions/{id}"
 
 const struct http_route API_ROUTES[] = {
-	{"GET", "/v1/healthz", health_get, HTTP_NO_AUTH, 0},
+	{"GET", "/v1/healthz", health_get, HTTP_NO_AUTH | HTTP_UNLIMITED, 0},
+	{"GET", "/metrics", metrics_get, HTTP_LOCAL_OPEN | HTTP_UNLIMITED, 0},
 	{"GET", "/v1/org", org_get, 0, 0},
 
 	{"POST", "/v1/sessions", session_post, 0, 0},
@@ -17,20 +18,25 @@ const struct http_route API_ROUTES[] = {
 	{"DELETE", S, session_remove, 0, 0},
 	{"POST", S "/pause", session_pause_post, 0, 0},
 	{"POST", S "/resume", session_resume_post, 0, 0},
-	{"POST", S "/lease", session_lease_post, 0, 0},
+	{"POST", S "/lease", session_lease_post, HTTP_UNLIMITED, 0},
 	{"GET", S "/egress", egress_get, 0, 0},
 
 	{"POST", S "/exec", exec_post, 0, 0},
 	{"DELETE", S "/execs/{exec_id}", exec_remove, 0, 0},
-	{"POST", S "/execs/{exec_id}/stdin", exec_stdin_post, HTTP_STREAM_BODY, 0},
+	{"POST", S "/execs/{exec_id}/stdin", exec_stdin_post, HTTP_STREAM_BODY | HTTP_SLOW_BODY, 0},
+	{"POST", "/v1/sessions/batch/exec", batch_exec_post, 0, 0},
+	{"POST", "/v1/sessions/exec", one_shot_post, 0, 0},
+	{"GET", S "/audit", audit_get, 0, 0},
 	{"GET", S "/pty", pty_get, HTTP_UPGRADE, 0},
+	{"GET", S "/ptys", ptys_get, 0, 0},
+	{"DELETE", S "/ptys/{name}", pty_remove, 0, 0},
 
 	{"POST", S "/processes", process_post, 0, 0},
 	{"GET", S "/processes", processes_get, 0, 0},
 	{"GET", S "/processes/{name}", process_get, 0, 0},
 	{"DELETE", S "/processes/{name}", process_remove, 0, 0},
 	{"GET", S "/processes/{name}/logs", process_logs_get, 0, 0},
-	{"POST", S "/processes/{name}/stdin", process_stdin_post, HTTP_STREAM_BODY, 0},
+	{"POST", S "/processes/{name}/stdin", process_stdin_post, HTTP_STREAM_BODY | HTTP_SLOW_BODY, 0},
 
 	{"GET", S "/files", files_get, 0, 0},
 	{"PUT", S "/files", files_put, 0, 0},
@@ -45,8 +51,6 @@ const struct http_route API_ROUTES[] = {
 	{"POST", S "/fork", planned, 0, 0},
 	{"POST", S "/archive/retry", planned, 0, 0},
 	{"GET", S "/usage", planned, 0, 0},
-	{"POST", "/v1/sessions/exec", planned, 0, 0},
-	{"POST", "/v1/sessions/batch/exec", planned, 0, 0},
 	{"POST", S "/checkpoints", planned, 0, 0},
 	{"GET", S "/checkpoints", planned, 0, 0},
 	{"POST", S "/restore", planned, 0, 0},
@@ -100,9 +104,9 @@ const struct http_route API_ROUTES[] = {
 
 const size_t API_ROUTE_COUNT = sizeof(API_ROUTES) / sizeof(API_ROUTES[0]);
 
-bool api_authenticate(void *app, const char *token)
+int api_authenticate(void *app, const char *token)
 {
 	const struct api *api = app;
 
-	return token && inis_store_key_valid(api->store, token);
+	return inis_store_key_find(api->store, token);
 }

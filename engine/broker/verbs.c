@@ -130,6 +130,7 @@ static void fill_row(struct inis_broker_unit *row, const struct inis_unit *u)
 	row->disk_kind = (uint32_t)u->disk_kind;
 	row->disk_mb = u->disk_mb;
 	row->frozen = u->frozen;
+	row->pooled = u->pooled;
 }
 
 static void do_hello(struct server *s, const struct inis_broker_msg *msg)
@@ -147,6 +148,7 @@ static void do_hello(struct server *s, const struct inis_broker_msg *msg)
 		.version = INIS_BROKER_VERSION,
 		.struct_size = sizeof(struct inis_broker_msg),
 		.pool_ready = s->driver->pool_ready,
+		.pool_target = s->driver->pool_target,
 		.host_mem_mb = s->host_mem_mb,
 		.disk_kind = (uint32_t)s->driver->disk_kind,
 	};
@@ -227,10 +229,10 @@ static void do_destroy(struct server *s, const struct inis_broker_msg *msg)
 		too_busy(s, msg);
 		return;
 	}
-	r->leads = u != NULL;
+	r->leads = u || (!running && s->driver->ops->await_end(s->driver, &msg->unit_id, on_destroyed, s));
 	if (u)
 		s->driver->ops->destroy(s->driver, u, on_destroyed, s);
-	else if (!running)
+	else if (!running && !r->leads)
 		request_end(r, NULL, -1);
 }
 

@@ -43,9 +43,25 @@ static const struct setting settings[] = {
 	{"exit_when_idle", NUMBER, true, FIELD(exit_when_idle_s), 0, 0, 31536000, "SECONDS",
 	 "end when no session is live and no request came for so long (default 0: never)"},
 	{"sessions_max", NUMBER, false, FIELD(sessions_max), 0, 0, 1000000, NULL, "live sessions, 0: no cap"},
+	{"sessions_per_key_max", NUMBER, false, FIELD(sessions_per_key_max), 0, 0, 1000000, NULL,
+	 "live sessions made with one key, 0: no cap"},
+	{"session_requests_max", NUMBER, false, FIELD(session_requests_max), 0, 0, 1000000, NULL,
+	 "operations going on in one session, 0: no cap (default 512)"},
+	{"connections_max", NUMBER, false, FIELD(connections_max), 0, 16, 1000000, NULL,
+	 "connections; three quarters of them may have a request going on (default 4096)"},
+	{"rate_limit", NUMBER, false, FIELD(rate_limit), 0, 0, 1000000, NULL,
+	 "requests a second with one key, 0: no limit"},
+	{"rate_burst", NUMBER, false, FIELD(rate_burst), 0, 0, 1000000, NULL,
+	 "requests at once after a rest (default as rate_limit)"},
+	{"metrics_local", SWITCH, false, FIELD(metrics_local), 0, 0, 0, NULL,
+	 "GET /metrics needs no key from this machine"},
 	{"pool", NUMBER, false, FIELD(pool), 0, 0, 256, NULL, "blank units kept ready (default 4)"},
 	{"disk_mb", NUMBER, false, FIELD(disk_mb), 0, 16, 16 << 20, NULL, "disk of a session (default 10240)"},
 	{"pids_max", NUMBER, false, FIELD(pids_max), 0, 16, 4194304, NULL, "processes of a session (default 1024)"},
+	{"logs_keep_hours", NUMBER, false, FIELD(logs_keep_hours), 0, 0, 720, NULL,
+	 "how long logs of ended sessions are kept, 0: not at all (default 24)"},
+	{"logs_max_mb", NUMBER, false, FIELD(logs_max_mb), 0, 1, 1 << 30, NULL,
+	 "disk for them; the oldest go first (default 1024)"},
 	{"uid_base", NUMBER, false, FIELD(uid_base), 0, 65536, 4294836224, NULL,
 	 "first uid of the sessions' ranges, a multiple of 65536 (default 536870912)"},
 	{"uid_ranges", NUMBER, false, FIELD(uid_ranges), 0, 1, 65000, NULL, "ranges of 65536 uids (default 8192)"},
@@ -260,9 +276,13 @@ static void set_defaults(struct inisd_config *c)
 	*c = (struct inisd_config){
 		.listen = "127.0.0.1:7070",
 		.state_dir = "/var/lib/inis",
+		.session_requests_max = 512,
+		.connections_max = 4096,
 		.pool = 4,
 		.disk_mb = 10240,
 		.pids_max = 1024,
+		.logs_keep_hours = 24,
+		.logs_max_mb = 1024,
 		.uid_base = 0x20000000,
 		.uid_ranges = 8192,
 		.front_uid = 0x1fff0000,
@@ -284,6 +304,8 @@ static void check(struct reading *r)
 		complain(r, "key_file", "\"%s\" must be an absolute path", c->key_file);
 	if (!inis_log_level_parse(c->log_level, &level))
 		complain(r, "log_level", "must be debug, info, warn or error");
+	if (c->rate_burst > 0 && c->rate_limit == 0)
+		complain(r, "rate_burst", "means nothing without rate_limit");
 	if (c->uid_base % 65536 != 0 || c->uid_base + c->uid_ranges * 65536 > 0xffff0000)
 		complain(r, "uid_base", "must be a multiple of 65536 with room for uid_ranges below 4294901760");
 	if (c->front_uid >= c->uid_base && c->front_uid < c->uid_base + c->uid_ranges * 65536)

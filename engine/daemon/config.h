@@ -18,10 +18,18 @@ struct inisd_config {
 	char key_file[PATH_MAX]; /* "": STATE_DIR/key */
 	bool embedded;
 	int64_t exit_when_idle_s; /* 0: never */
-	int64_t sessions_max; /* 0: no cap */
+	int64_t sessions_max; /* 0: no cap; likewise below */
+	int64_t sessions_per_key_max;
+	int64_t session_requests_max;
+	int64_t connections_max; /* at least some */
+	int64_t rate_limit;
+	int64_t rate_burst; /* 0: as rate_limit */
+	bool metrics_local;
 	int64_t pool;
 	int64_t disk_mb;
 	int64_t pids_max;
+	int64_t logs_keep_hours; /* 0: nothing is kept of ended sessions */
+	int64_t logs_max_mb;
 	int64_t uid_base;
 	int64_t uid_ranges;
 	int64_t front_uid;

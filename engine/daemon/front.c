@@ -16,21 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "api/api.h"
+#include "api/traffic.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "daemon/front_config.h"
 #include "daemon/front_sandbox.h"
+#include "daemon/loop_turns.h"
 
-#define CONNECTIONS_MAX 4096
 #define HEAD_TIMEOUT_MS 30000
 #define BODY_IDLE_MS    120000
+#define BODY_RATE_MIN   512 /* bytes a second */
+#define BODY_PATIENCE   30000 /* ms */
 #define DRAIN_MS        5000
 #define IDLE_LOOK_MS    1000
-#define TRIM_THRESHOLD  (256 * 1024)
+#define KEEP_FREE       (1024 * 1024) /* memory that is kept for the next body or capture */
 #define STATUS_OK       0
 #define STATUS_FAILED   1
 
@@ -54,10 +58,15 @@ static struct front front;
 
 /* ---- the end ---- */
 
-static void on_store_closed(void *ctx)
+static void on_kept_closed(void *ctx)
 {
 	(void)ctx;
 	uv_stop(&front.loop);
+}
+
+static void on_store_closed(void *ctx)
+{
+	inis_kept_close(front.api.kept, on_kept_closed, ctx);
 }
 
 static void close_store(void *ctx)
@@ -152,13 +161,45 @@ static void on_answered(const struct http_request *rq, int status, int64_t durat
 	bool named = strstr(route, "{id}") && session_id_parse(http_param(rq, "id"), &id);
 
 	front.last_request = inis_now_ms();
+	traffic_count(front.api.traffic, rq, status, duration_us);
 	inis_log(INIS_LOG_INFO, "request", "request", http_request_id(rq), "method", http_method(rq), "route", route,
 		 "status", inis_log_int(status), "ms", inis_log_int(duration_us / 1000), "session", named ? id.s : NULL,
 		 NULL);
 }
 
+static void on_malformed(void *app, const char *request_id, const struct inis_error *err)
+{
+	(void)app;
+	inis_log(INIS_LOG_INFO, "malformed request", "request", request_id, "status",
+		 inis_log_int(inis_code_http_status(err->code)), "error", err->message, NULL);
+}
+
+/* Of the files this process may open some must be left for sessions. */
+static uint32_t connections_max(void)
+{
+	uint32_t wanted = front.config.connections_max;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur / 2 >= wanted)
+		return wanted;
+	inis_log(INIS_LOG_WARN, "fewer connections than configured: too few open files are allowed", "connections",
+		 inis_log_int((long long)files.rlim_cur / 2), NULL);
+	return (uint32_t)(files.rlim_cur / 2);
+}
+
+static void set_limits(uint32_t connections)
+{
+	front.api.limits = (struct api_limits){.sessions = front.config.sessions_max,
+					       .key_sessions = front.config.sessions_per_key_max,
+					       .requests = connections - connections / 4,
+					       .session_requests = front.config.session_requests_max,
+					       .rate = front.config.rate_limit,
+					       .burst = front.config.rate_burst};
+}
+
 static int serve(struct inis_error *err)
 {
+	const uint32_t connections = connections_max();
 	const struct http_config http = {.loop = &front.loop,
 					 .listen_fd = INIS_FRONT_FD_LISTEN,
 					 .routes = API_ROUTES,
@@ -166,16 +207,26 @@ static int serve(struct inis_error *err)
 					 .app = &front.api,
 					 .authenticate = api_authenticate,
 					 .answered = on_answered,
-					 .connections_max = CONNECTIONS_MAX,
+					 .malformed = on_malformed,
+					 .connections_max = connections,
+					 .requests_max = connections - connections / 4,
+					 .key_count = inis_store_key_count(front.api.store),
+					 .rate = front.config.rate_limit,
+					 .burst = front.config.rate_burst,
+					 .local_open = front.config.metrics_local,
 					 .head_timeout_ms = HEAD_TIMEOUT_MS,
-					 .body_idle_timeout_ms = BODY_IDLE_MS};
+					 .body_idle_timeout_ms = BODY_IDLE_MS,
+					 .body_rate_min = BODY_RATE_MIN,
+					 .body_patience_ms = BODY_PATIENCE};
 
 	/* Before the first byte of a client. */
 	if (inis_front_sandbox(err) < 0)
 		return -1;
+	set_limits(connections);
 	front.server = http_server_start(&http, err);
 	if (!front.server)
 		return -1;
+	front.api.server = front.server;
 	front.phase = FRONT_SERVING;
 	front.last_request = inis_now_ms();
 	if (front.config.exit_when_idle_ms > 0)
@@ -215,15 +266,34 @@ static int open_store(struct inis_error *err)
 				   err);
 }
 
+static int open_kept(struct inis_error *err)
+{
+	const struct inis_kept_config config = {.loop = &front.loop,
+						.dir = front.config.logs_dir,
+						.keep_ms = front.config.logs_keep_ms,
+						.max_bytes = (uint64_t)front.config.logs_max_bytes};
+
+	front.api.kept = inis_kept_open(&config, err);
+	return front.api.kept ? 0 : -1;
+}
+
+static void on_unit_gone(void *ctx, const struct session_id *id)
+{
+	(void)ctx;
+	inis_kept_added(front.api.kept, id);
+}
+
 static int open_registry(struct inis_error *err)
 {
 	const struct registry_config config = {.loop = &front.loop,
 					       .store = front.api.store,
 					       .broker_fd = INIS_FRONT_FD_BROKER,
 					       .sessions_max = front.config.sessions_max,
+					       .key_sessions_max = front.config.sessions_per_key_max,
 					       .pids_max = front.config.pids_max,
 					       .disk_mb = front.config.disk_mb,
 					       .on_broker_lost = on_broker_lost,
+					       .on_unit_gone = on_unit_gone,
 					       .on_started = on_registry_started};
 
 	front.api.registry = registry_open(&config, err);
@@ -234,6 +304,12 @@ static int set_up_loop(struct inis_error *err)
 {
 	if (uv_loop_init(&front.loop) < 0)
 		return inis_fail(err, INIS_INTERNAL, "no event loop");
+	loop_turns_watch(&front.loop);
+	front.api.loop = &front.loop;
+	front.api.started_at = inis_wall_ms();
+	front.api.traffic = traffic_new();
+	if (!front.api.traffic)
+		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
 	uv_signal_init(&front.loop, &front.on_term);
 	uv_signal_init(&front.loop, &front.on_int);
 	uv_timer_init(&front.loop, &front.drain_timer);
@@ -247,7 +323,7 @@ static int set_up_loop(struct inis_error *err)
 static int set_up(struct inis_error *err)
 {
 	if (front_config_read(&front.config, INIS_FRONT_FD_CONFIG, err) < 0 || set_up_loop(err) < 0 ||
-	    open_store(err) < 0)
+	    open_store(err) < 0 || open_kept(err) < 0)
 		return -1;
 	front_config_forget_keys(&front.config);
 	return open_registry(err);
@@ -258,8 +334,12 @@ int inis_front_main(void)
 	struct inis_error err = INIS_ERROR_INIT;
 
 	signal(SIGPIPE, SIG_IGN);
-	/* Large bodies and captures come and go; what they took is given back. */
-	mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD);
+	/*
+	 * Large bodies and captures come and go: what they took is given back, but not at each turn, since fresh
+	 * pages cost more than what is done with them. Setting one threshold stops the library from moving the other.
+	 */
+	mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
+	mallopt(M_MMAP_THRESHOLD, KEEP_FREE);
 	/* Memory holds secrets: no core files, no tracing by others of this uid. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (set_up(&err) < 0) {

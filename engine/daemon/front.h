@@ -23,6 +23,8 @@
  *   "embedded": bool
  *   "exit_when_idle_ms": int  0 = never: leave when no session is live and no request came for so long
  *   "sessions_max": int       0 = no cap
+ *   "limits": {"sessions_per_key_max": int, "session_requests_max": int, "connections_max": int, "rate_limit": int,
+ *              "rate_burst": int, "metrics_local": bool}   as in the configuration file; 0 = none
  *   "disk_mb": int            disk of a session
  *   "pids_max": int           processes of a session
  *   "log_level": "debug" | "info" | "warn" | "error"

@@ -73,6 +73,27 @@ static int take_keys(const json_t *o, struct front_config *c, struct inis_error 
 	return 0;
 }
 
+static int take_count(const json_t *o, const char *name, uint32_t *to, struct inis_error *err)
+{
+	int64_t number;
+
+	if (take_number(o, name, UINT32_MAX, &number, err) < 0)
+		return -1;
+	*to = (uint32_t)number;
+	return 0;
+}
+
+static int take_limits(const json_t *o, struct front_config *c, struct inis_error *err)
+{
+	c->metrics_local = json_is_true(json_object_get(o, "metrics_local"));
+	if (take_count(o, "sessions_per_key_max", &c->sessions_per_key_max, err) < 0 ||
+	    take_count(o, "session_requests_max", &c->session_requests_max, err) < 0 ||
+	    take_count(o, "connections_max", &c->connections_max, err) < 0 ||
+	    take_count(o, "rate_limit", &c->rate_limit, err) < 0)
+		return -1;
+	return take_count(o, "rate_burst", &c->rate_burst, err);
+}
+
 static int take_all(const json_t *o, struct front_config *c, struct inis_error *err)
 {
 	enum inis_log_level level;
@@ -82,6 +103,9 @@ static int take_all(const json_t *o, struct front_config *c, struct inis_error *
 	if (take_text(o, "base_url", c->base_url, sizeof(c->base_url), err) < 0 ||
 	    take_text(o, "version", c->version, sizeof(c->version), err) < 0 ||
 	    take_text(o, "store_dir", c->store_dir, sizeof(c->store_dir), err) < 0 ||
+	    take_text(o, "logs_dir", c->logs_dir, sizeof(c->logs_dir), err) < 0 ||
+	    take_number(o, "logs_keep_ms", INT64_MAX, &c->logs_keep_ms, err) < 0 ||
+	    take_number(o, "logs_max_bytes", INT64_MAX, &c->logs_max_bytes, err) < 0 ||
 	    take_text(o, "log_level", level_name, sizeof(level_name), err) < 0 ||
 	    take_number(o, "exit_when_idle_ms", INT64_MAX, &c->exit_when_idle_ms, err) < 0 ||
 	    take_number(o, "sessions_max", UINT32_MAX, &sessions, err) < 0 ||
@@ -94,7 +118,7 @@ static int take_all(const json_t *o, struct front_config *c, struct inis_error *
 	c->sessions_max = (uint32_t)sessions;
 	c->pids_max = (uint32_t)pids;
 	c->disk_mb = (uint32_t)disk;
-	return take_keys(o, c, err);
+	return take_limits(json_object_get(o, "limits"), c, err) < 0 ? -1 : take_keys(o, c, err);
 }
 
 int front_config_read(struct front_config *c, int fd, struct inis_error *err)

@@ -32,6 +32,7 @@ struct inis_unit {
 	uint32_t disk_mb;
 	bool frozen;
 	bool exited; /* PID 1 is gone */
+	bool pooled; /* it was ready when its session asked for one */
 };
 
 /* Ends what was begun about a unit; err is NULL on success. After a destroy the struct is freed. */
@@ -55,6 +56,12 @@ struct inis_driver_ops {
 
 	/* Begins to kill and remove all of it. Never waits; allowed in every state of a unit, once. */
 	void (*destroy)(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
+
+	/*
+	 * Whether this unit is being destroyed without anybody having asked, as one that an earlier driver left
+	 * halfway: then done is called as by destroy().
+	 */
+	bool (*await_end)(struct inis_driver *d, const struct unit_id *id, inis_driver_done done, void *ctx);
 
 	/* One at a time for each unit: a second one while the first has not ended fails with conflict. */
 	void (*freeze)(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
@@ -89,6 +96,7 @@ struct inis_driver {
 	void *ctx;
 	/* Kept by the driver. */
 	uint32_t pool_ready;
+	uint32_t pool_target;
 	enum inis_disk_kind disk_kind; /* what new units get */
 };
 

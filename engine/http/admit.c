@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * admit.c - route, key, method and length, in this order.
+ * admit.c - route, key, method, limits and length, in this order.
  *
  * All of it happens before the body is read. Without a valid key every path
  * answers the same, so that nobody learns which ones exist.
@@ -26,11 +26,43 @@ static const char *bearer_token(const struct http_request *rq)
 	return value + strspn(value, " ");
 }
 
-static bool has_key(const struct http_request *rq)
+static bool has_key(struct http_request *rq)
 {
 	const struct http_server *s = rq->conn->server;
 
-	return s->authenticate && s->authenticate(s->app, bearer_token(rq));
+	rq->key = s->authenticate ? s->authenticate(s->app, bearer_token(rq)) : -1;
+	return rq->key >= 0;
+}
+
+/* A proxy on this machine speaks for others. Most say so; one that does not must not pass such a route on. */
+static bool is_proxied(const struct http_request *rq)
+{
+	static const char *const marks[] = {"forwarded", "x-forwarded-for", "x-real-ip", "via"};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (http_header(rq, marks[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool needs_key(const struct http_request *rq)
+{
+	if (!rq->route)
+		return true;
+	if ((rq->route->flags & HTTP_LOCAL_OPEN) && rq->conn->server->local_open)
+		return !http_sock_peer_is_local(&rq->conn->sock) || is_proxied(rq);
+	return !(rq->route->flags & HTTP_NO_AUTH);
+}
+
+static int check(struct http_request *rq, struct inis_error *err)
+{
+	struct http_server *s = rq->conn->server;
+
+	if (http_limits_check(&s->limits, rq, s->request_count, err) < 0 ||
+	    (!http_body_is_streamed(rq) && http_body_check_length(rq, err) < 0))
+		return -1;
+	return rq->route->flags & HTTP_UPGRADE ? http_upgrade_check(rq, err) : 0;
 }
 
 static void unauthenticated(struct http_request *rq)
@@ -71,12 +103,11 @@ void http_admit(struct http_request *rq)
 	struct inis_error err = INIS_ERROR_INIT;
 	int found = find_route(rq, &err);
 
-	if ((found < 0 || !(rq->route->flags & HTTP_NO_AUTH)) && !has_key(rq)) {
+	if (needs_key(rq) && !has_key(rq)) {
 		unauthenticated(rq);
 		return;
 	}
-	if (found < 0 || (!http_body_is_streamed(rq) && http_body_check_length(rq, &err) < 0) ||
-	    ((rq->route->flags & HTTP_UPGRADE) && http_upgrade_check(rq, &err) < 0)) {
+	if (found < 0 || check(rq, &err) < 0) {
 		http_respond_error(rq, &err);
 		return;
 	}

@@ -50,6 +50,7 @@ static int hold(struct http_request *rq, const uint8_t *data, size_t n)
 
 int http_body_take(struct http_request *rq, const uint8_t *data, size_t n)
 {
+	rq->came += n;
 	if (!http_body_is_streamed(rq))
 		return gather(rq, data, n);
 	if (rq->paused)

@@ -304,6 +304,11 @@ void http_conn_closed(struct http_conn *c)
 
 /* ---- the end ---- */
 
+bool http_conn_spare(const struct http_conn *c)
+{
+	return (c->state == HTTP_CONN_HEAD || c->state == HTTP_CONN_LINGER) && http_sock_unsent(&c->sock) == 0;
+}
+
 void http_conn_drain(struct http_conn *c)
 {
 	if (c->state == HTTP_CONN_SOCKET)

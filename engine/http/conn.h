@@ -66,6 +66,8 @@ void http_conn_answered(struct http_conn *c, bool cut);
 void http_conn_fail(struct http_conn *c, const struct inis_error *err);
 /* Closes if nothing is going on; at the latest after the current request. */
 void http_conn_drain(struct http_conn *c);
+/* Whether it has no request, or none whose head is whole, and nothing of an answer is on its way. */
+bool http_conn_spare(const struct http_conn *c);
 /* Closes whatever is going on. */
 void http_conn_drop(struct http_conn *c);
 /* Timeouts and heartbeats; called regularly. */

@@ -42,6 +42,9 @@ typedef void (*http_handler)(struct http_request *rq);
 #define HTTP_NO_AUTH     0x1 /* no key needed */
 #define HTTP_STREAM_BODY 0x2 /* call the handler after the head; body by http_body_start() */
 #define HTTP_UPGRADE     0x4 /* only for WebSockets: the handler gets sound handshakes, see http/websocket.h */
+#define HTTP_UNLIMITED   0x8 /* not held back by limits, as no DELETE is */
+#define HTTP_LOCAL_OPEN  0x10 /* no key needed by clients of this machine, where the server is told so */
+#define HTTP_SLOW_BODY   0x20 /* the body may come as slowly as its sender likes */
 
 /* Pattern: literal segments and {name} captures, e.g. "/v1/sessions/{id}/exec"; literals win over captures. */
 struct http_route {
@@ -58,13 +61,23 @@ struct http_config {
 	const struct http_route *routes;
 	size_t route_count;
 	void *app; /* http_app() of every request */
-	/* Says whether the bearer token is a valid key; constant-time compare is the callee's duty. NULL token: none sent. */
-	bool (*authenticate)(void *app, const char *token);
-	/* Called once for each request whose handler has answered, for the log; may be NULL. */
+	/* The number of the key that the bearer token is, from 0, or -1; comparing in constant time is the callee's
+	   duty. NULL token: none sent. */
+	int (*authenticate)(void *app, const char *token);
+	/* Called once for each request that was answered, for the log; may be NULL. */
 	void (*answered)(const struct http_request *rq, int status, int64_t duration_us);
-	size_t connections_max; /* more wait in the backlog */
+	/* The same for what never became a request; may be NULL. */
+	void (*malformed)(void *app, const char *request_id, const struct inis_error *err);
+	size_t connections_max; /* beyond it the one that was idle longest makes room; if none is, more wait in the backlog */
+	uint32_t requests_max; /* going on at once; 0 = as many as connections. This and the rate: see http/limits.h */
+	size_t key_count; /* authenticate() gives numbers below */
+	uint32_t rate; /* requests a second and key; 0 = no limit */
+	uint32_t burst; /* of one key, after a rest */
+	bool local_open; /* HTTP_LOCAL_OPEN counts */
 	uint64_t head_timeout_ms; /* whole head must come in this time; also idle keep-alive */
 	uint64_t body_idle_timeout_ms; /* longest silence inside a body or of a reader of our answer */
+	uint32_t body_rate_min; /* bytes a second of a body we wait for, on the average of some time; 0 = no limit */
+	uint64_t body_patience_ms; /* that time */
 	uint64_t websocket_ping_ms; /* 0 = a usual one */
 };
 
@@ -78,7 +91,9 @@ void http_server_load(const struct http_server *s, size_t *connections, size_t *
 
 /* ---- request ---- */
 void *http_app(struct http_request *rq);
+const struct http_route *http_route(const struct http_request *rq); /* NULL when none was found */
 const char *http_route_pattern(const struct http_request *rq); /* "" when no route was found */
+int http_key(const struct http_request *rq); /* number of its key, -1 for none */
 const char *http_method(const struct http_request *rq);
 const char *http_path(const struct http_request *rq); /* raw, without query */
 const char *http_request_id(const struct http_request *rq); /* "req_…", also sent as X-Inis-Request-Id */

@@ -18,6 +18,7 @@ struct http_request *http_request_new(size_t n)
 		return NULL;
 	memset(rq, 0, sizeof(*rq));
 	rq->refs = 1;
+	rq->key = -1;
 	request_id_new(&rq->id);
 	return rq;
 }
@@ -51,6 +52,16 @@ void http_request_abandon(struct http_request *rq)
 	rq->on_close = NULL;
 	if (on_close)
 		on_close(rq, rq->context);
+}
+
+const struct http_route *http_route(const struct http_request *rq)
+{
+	return rq->route;
+}
+
+int http_key(const struct http_request *rq)
+{
+	return rq->key;
 }
 
 const char *http_route_pattern(const struct http_request *rq)

@@ -33,6 +33,7 @@ struct http_request {
 	struct http_conn *conn;
 	void *app;
 	struct request_id id;
+	int key; /* number of its key; -1: none */
 
 	/* Head. Strings point into text. */
 	struct http_spans *spans; /* while the head is parsed */
@@ -57,6 +58,8 @@ struct http_request {
 	bool received; /* all of it was read from the connection */
 	bool dispatched; /* the handler was called */
 	bool paused;
+	size_t came; /* body bytes since the last tick */
+	uint64_t patience_ms; /* how much longer its body may be late */
 	struct inis_error body_error; /* why the body is refused, when it is */
 	const struct http_body_events *events;
 	void *events_ctx;

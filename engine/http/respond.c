@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "http/server.h"
 #include "http/utf8.h"
 
@@ -195,6 +196,20 @@ void http_respond_error(struct http_request *rq, const struct inis_error *err)
 		respond_text(rq, 503, NO_MEMORY_TEXT);
 }
 
+/* The log learns of it too; a handler that knows of the request already has its own say. */
+static void tell(const struct http_conn *c, const char *id, int status, const struct inis_error *err)
+{
+	const struct http_server *s = c->server;
+
+	if (c->rq && !c->rq->dispatched && c->rq->answered)
+		c->rq->answered(c->rq, status, inis_now_us() - c->rq->begun_us);
+	if (c->rq)
+		return;
+	inis_count(&inis_metrics.malformed);
+	if (s->malformed)
+		s->malformed(s->app, id, err);
+}
+
 void http_refuse(struct http_conn *c, const struct inis_error *err)
 {
 	cleanup_free char *made = error_text(err);
@@ -213,6 +228,7 @@ void http_refuse(struct http_conn *c, const struct inis_error *err)
 	bufs[1] = piece("\r\n", 2);
 	bufs[2] = piece(text, strlen(text));
 	http_sock_write(&c->sock, bufs, 3);
+	tell(c, h.id, h.status, err);
 }
 
 /* A line break in a value would begin another header. */

@@ -13,21 +13,39 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/metrics.h"
 
 #define BACKLOG           511
 #define WEBSOCKET_PING_MS 25000
+#define SPARE_MS          1000 /* a connection that was quiet for so long has no request on its way */
 
 static void keep_ticking(struct http_server *s);
 
 /* ---- accepting ---- */
+
+/* Who keeps connections in reserve must not keep others out. The place is free when the connection has closed. */
+static void make_room(struct http_server *s)
+{
+	uint64_t now = uv_now(s->loop);
+	struct http_conn *longest = NULL;
+
+	for (struct http_conn *c = s->conns; c; c = c->next) {
+		if (http_conn_spare(c) && (!longest || c->since < longest->since))
+			longest = c;
+	}
+	if (longest && now - longest->since >= SPARE_MS)
+		http_conn_drop(longest);
+}
 
 static void accept_one(struct http_server *s)
 {
 	struct http_conn *c;
 
 	s->pending = true;
-	if (s->conn_count >= s->connections_max)
+	if (s->conn_count >= s->connections_max) {
+		make_room(s);
 		return;
+	}
 	c = http_conn_new(s);
 	if (!c) {
 		keep_ticking(s);
@@ -39,6 +57,7 @@ static void accept_one(struct http_server *s)
 		return;
 	}
 	http_server_add(s, c);
+	inis_count(&inis_metrics.connections);
 	if (c->sock.closing)
 		c->state = HTTP_CONN_CLOSED;
 	http_conn_run(c);
@@ -109,6 +128,7 @@ void http_server_request_came(struct http_server *s, struct http_request *rq)
 	rq->app = s->app;
 	rq->answered = s->answered;
 	rq->begun_us = inis_now_us();
+	rq->patience_ms = s->body_patience_ms;
 	s->request_count++;
 }
 
@@ -167,13 +187,19 @@ void http_server_load(const struct http_server *s, size_t *connections, size_t *
 
 /* ---- the end ---- */
 
+static void free_unstarted(struct http_server *s)
+{
+	http_router_free(s->router);
+	http_limits_free(&s->limits);
+	free(s);
+}
+
 static void free_server(struct http_server *s)
 {
 	void (*closed)(void *) = s->closed;
 	void *ctx = s->closed_ctx;
 
-	http_router_free(s->router);
-	free(s);
+	free_unstarted(s);
 	if (closed)
 		closed(ctx);
 }
@@ -239,9 +265,10 @@ void http_server_close(struct http_server *s, void (*done)(void *ctx), void *ctx
 
 /* ---- the beginning ---- */
 
-static uint64_t tick_for(uint64_t timeout_a, uint64_t timeout_b)
+static uint64_t tick_for(uint64_t timeout_a, uint64_t timeout_b, uint64_t timeout_c)
 {
-	uint64_t tick = (timeout_a < timeout_b ? timeout_a : timeout_b) / 4;
+	uint64_t shortest = timeout_a < timeout_b ? timeout_a : timeout_b;
+	uint64_t tick = (timeout_c && timeout_c < shortest ? timeout_c : shortest) / 4;
 
 	return tick < 10 ? 10 : tick > 1000 ? 1000 : tick;
 }
@@ -265,6 +292,16 @@ static int start(struct http_server *s, int listen_fd, struct inis_error *err)
 	return 0;
 }
 
+static struct http_server *serve(struct http_server *s, int listen_fd, struct inis_error *err)
+{
+	/* A write to a connection that is gone is an error here, not the end of the process. */
+	signal(SIGPIPE, SIG_IGN);
+	if (start(s, listen_fd, err) == 0)
+		return s;
+	http_server_close(s, NULL, NULL);
+	return NULL;
+}
+
 struct http_server *http_server_start(const struct http_config *config, struct inis_error *err)
 {
 	struct http_server *s = calloc(1, sizeof(*s));
@@ -277,23 +314,21 @@ struct http_server *http_server_start(const struct http_config *config, struct i
 	s->app = config->app;
 	s->authenticate = config->authenticate;
 	s->answered = config->answered;
+	s->malformed = config->malformed;
+	s->local_open = config->local_open;
 	s->connections_max = config->connections_max;
 	s->head_timeout_ms = config->head_timeout_ms;
 	s->body_idle_timeout_ms = config->body_idle_timeout_ms;
+	s->body_rate_min = config->body_rate_min;
+	s->body_patience_ms = config->body_patience_ms;
 	s->websocket_ping_ms = config->websocket_ping_ms ? config->websocket_ping_ms : WEBSOCKET_PING_MS;
-	s->tick_ms = tick_for(config->head_timeout_ms, config->body_idle_timeout_ms);
+	s->tick_ms = tick_for(config->head_timeout_ms, config->body_idle_timeout_ms, config->body_patience_ms);
 	s->router = http_router_new(config->routes, config->route_count, err);
-	if (!s->router || uv_tcp_init(s->loop, &s->listener) < 0) {
-		close(config->listen_fd);
-		http_router_free(s->router);
-		free(s);
-		return NULL;
-	}
-	/* A write to a connection that is gone is an error here, not the end of the process. */
-	signal(SIGPIPE, SIG_IGN);
-	if (start(s, config->listen_fd, err) < 0) {
-		http_server_close(s, NULL, NULL);
-		return NULL;
-	}
-	return s;
+	if (http_limits_init(&s->limits, config) < 0)
+		inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	else if (s->router && uv_tcp_init(s->loop, &s->listener) == 0)
+		return serve(s, config->listen_fd, err);
+	close(config->listen_fd);
+	free_unstarted(s);
+	return NULL;
 }

@@ -6,6 +6,7 @@
 #define INIS_HTTP_SERVER_H
 
 #include "http/conn.h"
+#include "http/limits.h"
 #include "http/router.h"
 
 #define HTTP_BODIES_MAX     (512 * 1024 * 1024) /* all gathered bodies together */
@@ -21,11 +22,16 @@ struct http_server {
 	int handles; /* of the three above, not closed yet */
 	struct http_router *router;
 	void *app;
-	bool (*authenticate)(void *app, const char *token);
+	int (*authenticate)(void *app, const char *token);
 	void (*answered)(const struct http_request *rq, int status, int64_t duration_us);
+	void (*malformed)(void *app, const char *request_id, const struct inis_error *err);
 	size_t connections_max;
+	struct http_limits limits;
+	bool local_open;
 	uint64_t head_timeout_ms;
 	uint64_t body_idle_timeout_ms;
+	uint32_t body_rate_min;
+	uint64_t body_patience_ms;
 	uint64_t websocket_ping_ms;
 	uint64_t tick_ms;
 

@@ -11,6 +11,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "base/metrics.h"
+
 #define KEEPALIVE_S 60
 #define KEEP_BUFFER (16 * 1024)
 
@@ -26,12 +28,14 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct http_sock *s = stream->data;
 
-	if (n > 0)
+	if (n > 0) {
+		inis_count_n(&inis_metrics.bytes_received, (uint64_t)n);
 		http_conn_input(s->conn, (const uint8_t *)buf->base, (size_t)n);
-	else if (n == UV_EOF)
+	} else if (n == UV_EOF) {
 		http_conn_eof(s->conn);
-	else if (n < 0)
+	} else if (n < 0) {
 		http_conn_lost(s->conn);
+	}
 }
 
 int http_sock_accept(struct http_sock *s, struct http_conn *conn, uv_stream_t *listener, char *read_space)
@@ -100,6 +104,8 @@ static void on_written(uv_write_t *rq, int status)
 	struct http_sock *s = rq->handle->data;
 
 	s->flight = false;
+	if (status == 0)
+		inis_count_n(&inis_metrics.bytes_sent, s->flying.len);
 	inis_buf_reset(&s->flying);
 	if (s->flying.cap > KEEP_BUFFER)
 		inis_buf_free(&s->flying);
@@ -136,6 +142,7 @@ void http_sock_write(struct http_sock *s, const uv_buf_t *bufs, unsigned count)
 		s->broken = true;
 		return;
 	}
+	inis_count_n(&inis_metrics.bytes_sent, (uint64_t)sent);
 	for (unsigned i = 0; i < count; i++) {
 		size_t skip = (size_t)sent < bufs[i].len ? (size_t)sent : bufs[i].len;
 
@@ -190,6 +197,23 @@ bool http_sock_peer_gone(const struct http_sock *s)
 	if (!ask_kernel(s, &info))
 		return false;
 	return info.tcpi_state == TCP_CLOSE || info.tcpi_state == TCP_CLOSE_WAIT;
+}
+
+bool http_sock_peer_is_local(const struct http_sock *s)
+{
+	union {
+		struct sockaddr_storage any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} a = {0};
+	int n = sizeof(a);
+
+	if (uv_tcp_getpeername(&s->tcp, (struct sockaddr *)&a.any, &n) < 0)
+		return false;
+	if (a.any.ss_family == AF_INET)
+		return ntohl(a.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr) ||
+	       (IN6_IS_ADDR_V4MAPPED(&a.v6.sin6_addr) && a.v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
 void http_sock_end(struct http_sock *s)

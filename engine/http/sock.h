@@ -46,6 +46,8 @@ size_t http_sock_unsent(const struct http_sock *s);
 bool http_sock_stalled(struct http_sock *s, uint64_t now, uint64_t ms);
 /* Whether the peer has closed its end; for a time in which nothing is read. */
 bool http_sock_peer_gone(const struct http_sock *s);
+/* Whether the peer is on this machine, as far as its address says. */
+bool http_sock_peer_is_local(const struct http_sock *s);
 /* How long ago the peer's kernel gave the last sign of life, while it owes one; else 0. */
 uint64_t http_sock_unheard_ms(const struct http_sock *s);
 /* Ends the outgoing direction when all is sent. */

@@ -32,9 +32,31 @@ static void tick_head(struct http_conn *c, uint64_t idle)
 		http_conn_lost(c);
 }
 
+/*
+ * Bytes buy time, up to a bound, and waiting spends it: who sends a few kilobytes a second never runs out, who sends
+ * a byte now and then to keep a connection does.
+ */
+static bool body_is_too_slow(struct http_conn *c)
+{
+	const struct http_server *s = c->server;
+	struct http_request *rq = c->rq;
+	uint64_t left;
+
+	if (!s->body_rate_min || !body_is_awaited(c) || (rq->route->flags & HTTP_SLOW_BODY))
+		return false;
+	left = rq->patience_ms + rq->came * 1000 / s->body_rate_min;
+	rq->came = 0;
+	if (left > s->body_patience_ms)
+		left = s->body_patience_ms;
+	rq->patience_ms = left > s->tick_ms ? left - s->tick_ms : 0;
+	return rq->patience_ms == 0;
+}
+
 void http_conn_tick(struct http_conn *c, uint64_t now)
 {
 	static const struct inis_error late = {.code = INIS_BAD_REQUEST, .message = "the request body stopped coming"};
+	static const struct inis_error slow = {.code = INIS_BAD_REQUEST,
+					       .message = "the request body comes too slowly"};
 	uint64_t idle = now - c->since;
 
 	if (c->state == HTTP_CONN_CLOSED)
@@ -55,6 +77,8 @@ void http_conn_tick(struct http_conn *c, uint64_t now)
 		http_conn_lost(c);
 	else if (body_is_awaited(c) && idle > c->server->body_idle_timeout_ms)
 		http_conn_fail(c, &late);
+	else if (body_is_too_slow(c))
+		http_conn_fail(c, &slow);
 	else if (c->rq)
 		http_stream_tick(c->rq, now);
 }

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "session/agent_private.h"
 
 #define READ_SIZE      (64 * 1024)
@@ -409,6 +410,9 @@ void agent_greeted(struct agent *a)
 {
 	struct agent_call *c;
 
+	if (a->greeted)
+		inis_count(&inis_metrics.agent_reconnects);
+	a->greeted = true;
 	a->state = AGENT_UP;
 	a->greet_by = INIS_NEVER;
 	a->up_since = agent_now(a);

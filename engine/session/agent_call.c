@@ -10,6 +10,14 @@
 static const struct verb_rule RULES[] = {
 	{.request = INIS_F_EXEC, .last = INIS_F_EXITED, .output = true, .both = true, .input = true, .runs = true},
 	{.request = INIS_F_PTY_START, .last = INIS_F_EXITED, .output = true, .input = true, .runs = true},
+	{.request = INIS_F_PTY_ATTACH,
+	 .last = INIS_F_EXITED,
+	 .info = INIS_F_PTY_INFO,
+	 .output = true,
+	 .input = true,
+	 .runs = true},
+	{.request = INIS_F_PTY_LIST, .last = INIS_F_END, .info = INIS_F_PTY_ENTRY},
+	{.request = INIS_F_PTY_KILL, .last = INIS_F_END},
 	{.request = INIS_F_PROC_START, .last = INIS_F_PROC_INFO},
 	{.request = INIS_F_PROC_GET, .last = INIS_F_PROC_INFO},
 	{.request = INIS_F_PROC_LIST, .last = INIS_F_END, .info = INIS_F_PROC_INFO},
@@ -91,8 +99,8 @@ void call_touch(struct agent_call *c)
 {
 	if (c->absolute && c->deadline)
 		return;
-	/* A process may read its input as late as it likes. */
-	if (c->rule->request == INIS_F_PROC_STDIN && c->input_open)
+	/* A process may read its input as late as it likes, and who has a terminal may keep it. */
+	if ((c->rule->request == INIS_F_PROC_STDIN || c->rule->request == INIS_F_PTY_ATTACH) && c->input_open)
 		c->limit_ms = INIS_NEVER;
 	c->deadline = agent_deadline_in(c->agent, c->limit_ms);
 	agent_wake_at(c->agent, c->deadline);
@@ -109,6 +117,7 @@ struct agent_call *call_start(struct agent_call *c, struct inis_error *err)
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&a->calls, c, link);
+	call_count_begin(c);
 	call_touch(c);
 	if (a->state == AGENT_UP)
 		call_send(c);
@@ -148,6 +157,7 @@ void call_done(struct agent_call *c, const struct agent_result *r, const struct 
 	if (c->rule->runs)
 		call_control(c, INIS_F_RELEASE, NULL);
 	unlink_call(c);
+	call_count_end(c, r);
 	c->handler.done(c->ctx, r, err);
 	call_leave(c);
 }
@@ -164,6 +174,8 @@ void agent_call_release(struct agent_call *c)
 {
 	call_enter(c);
 	call_control(c, INIS_F_RELEASE, NULL);
+	if (!c->over)
+		call_count_end(c, NULL);
 	unlink_call(c);
 	call_leave(c);
 }

@@ -96,6 +96,7 @@ struct agent {
 	inis_ms lost_ms; /* by which its time is behind the process clock */
 	inis_ms quiet_by; /* process clock: an answer to QUIESCE is awaited until then; INIS_NEVER = none */
 	bool say_resumed;
+	bool greeted; /* once at least */
 	uint64_t features; /* of the agent that greeted last */
 	inis_ms timer_at; /* of agent_now(), likewise below */
 	inis_ms retry_at;
@@ -132,6 +133,10 @@ void agent_say_resumed(struct agent *a);
 /* Handles whole frames at the start of data; returns the bytes used. */
 size_t agent_frames(struct agent_conn *conn, const uint8_t *data, size_t n);
 void agent_hello(struct agent *a);
+
+/* agent_count.c; r NULL: without an answer */
+void call_count_begin(const struct agent_call *c);
+void call_count_end(const struct agent_call *c, const struct agent_result *r);
 
 /* agent_call.c */
 struct agent_call *call_new(struct agent *a, uint16_t request, const struct agent_handler *h, void *ctx,

@@ -15,10 +15,13 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/metrics.h"
 
 struct pending {
 	TAILQ_ENTRY(pending) link;
 	uint64_t request;
+	int64_t begun_us;
 	broker_reply reply;
 	void *ctx;
 	bool sent;
@@ -96,6 +99,18 @@ static void flush(struct broker *b)
 	watch(b, false);
 }
 
+static void count_reply(const struct pending *p, bool ok)
+{
+	uint16_t verb = p->msg.verb;
+
+	_Static_assert(INIS_B_TEMPLATES < INIS_METRICS_VERBS, "each verb of a request has a place");
+	if (verb >= INIS_METRICS_VERBS)
+		return;
+	inis_observe(&inis_metrics.broker_verbs[verb], inis_now_us() - p->begun_us);
+	if (!ok)
+		inis_count(&inis_metrics.broker_failures[verb]);
+}
+
 static void deliver(struct broker *b, const struct inis_broker_msg *m, int *fd)
 {
 	struct inis_error err = INIS_ERROR_INIT;
@@ -115,8 +130,10 @@ static void deliver(struct broker *b, const struct inis_broker_msg *m, int *fd)
 	}
 	if (!p || !(m->flags & INIS_B_REPLY))
 		return;
-	if (!(m->flags & INIS_B_MORE))
+	if (!(m->flags & INIS_B_MORE)) {
 		TAILQ_REMOVE(&b->pending, p, link);
+		count_reply(p, m->code == INIS_OK);
+	}
 	if (m->code == INIS_OK) {
 		p->reply(p->ctx, m, fd, NULL);
 	} else {
@@ -228,7 +245,7 @@ int broker_send(struct broker *b, struct inis_broker_msg *m, broker_reply reply,
 	if (!p)
 		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
 	m->request = ++b->last_request;
-	*p = (struct pending){.request = m->request, .reply = reply, .ctx = ctx, .msg = *m};
+	*p = (struct pending){.request = m->request, .begun_us = inis_now_us(), .reply = reply, .ctx = ctx, .msg = *m};
 	TAILQ_INSERT_TAIL(&b->pending, p, link);
 	flush(b);
 	return 0;

@@ -7,6 +7,7 @@
  * processor, watched for a few seconds. So a session that is used costs nothing here.
  */
 #include "base/log.h"
+#include "base/metrics.h"
 #include "session/registry_private.h"
 
 #define SAMPLE_MS    5000
@@ -171,6 +172,7 @@ void session_idle_tick(struct session *s, inis_ms now)
 void session_pty_attach(struct session *s)
 {
 	s->terminals++;
+	inis_count(&inis_metrics.terminals_attached);
 	session_use_begin(s);
 }
 

@@ -7,9 +7,19 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "session/registry_private.h"
 
 /* ---- unit ---- */
+
+static void unit_gone(struct session *s)
+{
+	const struct registry_config *config = &s->registry->config;
+
+	if (config->on_unit_gone)
+		config->on_unit_gone(config->ctx, &s->id);
+	session_feed(s, E_UNIT_DESTROYED, END_NONE);
+}
 
 static void on_destroyed(void *ctx, const struct inis_broker_msg *reply, int *fd, const struct inis_error *err)
 {
@@ -22,7 +32,7 @@ static void on_destroyed(void *ctx, const struct inis_broker_msg *reply, int *fd
 		inis_log(INIS_LOG_WARN, "unit could not be destroyed", "session", s->id.s, "unit", s->unit.s, "error",
 			 err->message, NULL);
 	else
-		session_feed(s, E_UNIT_DESTROYED, END_NONE);
+		unit_gone(s);
 	session_unref(s);
 }
 
@@ -170,6 +180,7 @@ static void on_created(void *ctx, const struct inis_broker_msg *reply, int *fd, 
 {
 	struct session *s = ctx;
 
+	inis_count(&inis_metrics.creates[err ? CREATE_FAILED : reply->u.unit.pooled ? CREATE_POOLED : CREATE_UNPOOLED]);
 	if (err) {
 		s->failure = *err;
 		inis_log(INIS_LOG_WARN, "unit could not be made", "session", s->id.s, "error", err->message, NULL);
@@ -207,6 +218,7 @@ void session_start_unit(struct session *s)
 		snprintf(m.u.create.template_name, sizeof(m.u.create.template_name), "%s", s->spec.template_name);
 	session_ref(s);
 	if (broker_send(s->registry->broker, &m, on_created, s, &s->failure) < 0) {
+		inis_count(&inis_metrics.creates[CREATE_FAILED]);
 		session_feed(s, E_UNIT_REFUSED, END_NONE);
 		session_unref(s);
 	}

@@ -118,14 +118,11 @@ void session_thaw_unit(struct session *s)
 static void resume_for(struct session *s)
 {
 	struct inis_error err = INIS_ERROR_INIT;
-	struct registry_load load;
 
-	registry_load(s->registry, &load);
-	if (!load.limit || load.running < load.limit) {
+	if (registry_check_room(s->registry, s->owner, &err) == 0) {
 		session_feed(s, E_RESUME, END_NONE);
 		return;
 	}
-	inis_fail(&err, INIS_RATE_LIMITED, "%u sessions are running, which is the limit", load.running);
 	session_fail_waits(s, WAIT_READY, &err);
 	session_fail_waits(s, WAIT_LIVE, &err);
 }

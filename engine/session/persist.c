@@ -15,11 +15,12 @@ json_t *session_doc(const struct session *s)
 
 	if (!spec)
 		return NULL;
-	return json_pack("{s:o, s:I, s:I, s:I, s:s*, s:i, s:i, s:s*, s:s*}", "spec", spec, "created_at",
+	return json_pack("{s:o, s:I, s:I, s:I, s:s*, s:i, s:i, s:s*, s:s*, s:s*}", "spec", spec, "created_at",
 			 (json_int_t)s->created_at, "last_active_at", (json_int_t)s->last_active_at, "paused_at",
 			 (json_int_t)s->paused_at, "status_reason", s->failure.message[0] ? s->failure.message : NULL,
 			 "disk_kind", (int)s->disk_kind, "disk_mb", (int)s->disk_mb, "idempotency_key",
-			 s->idempotency_key, "idempotency_hash", s->idempotency_key ? s->idempotency_hash : NULL);
+			 s->idempotency_key, "idempotency_hash", s->idempotency_key ? s->idempotency_hash : NULL, "owner",
+			 s->owner[0] ? s->owner : NULL);
 }
 
 /* Not before: whoever looks for it would find it nowhere. A write that failed is repeated. */
@@ -99,6 +100,14 @@ static void copy_failure(struct session *s, const json_t *doc)
 		inis_fail(&s->failure, INIS_UNAVAILABLE, "%s", text);
 }
 
+static void copy_owner(struct session *s, const json_t *doc)
+{
+	const char *owner = json_string_value(json_object_get(doc, "owner"));
+
+	if (owner && strlen(owner) == sizeof(s->owner) - 1)
+		memcpy(s->owner, owner, sizeof(s->owner));
+}
+
 static int copy_key(struct session *s, const json_t *doc, struct inis_error *err)
 {
 	const char *key = json_string_value(json_object_get(doc, "idempotency_key"));
@@ -121,6 +130,7 @@ static int read_doc(struct session *s, const json_t *doc, const char *secrets, s
 	s->paused_at = json_integer_value(json_object_get(doc, "paused_at"));
 	s->disk_kind = (uint32_t)json_integer_value(json_object_get(doc, "disk_kind"));
 	s->disk_mb = (uint32_t)json_integer_value(json_object_get(doc, "disk_mb"));
+	copy_owner(s, doc);
 	copy_failure(s, doc);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "session/registry_private.h"
 
 #define IDEMPOTENCY_MS (24LL * 3600 * 1000)
@@ -87,6 +88,50 @@ void registry_load(const struct registry *r, struct registry_load *load)
 	}
 }
 
+void registry_gauges(const struct registry *r, struct registry_gauges *g)
+{
+	const struct session *s;
+	const struct session_exec *e;
+
+	*g = (struct registry_gauges){.pool_ready = r->pool_ready, .pool_target = r->pool_target};
+	TAILQ_FOREACH (s, &r->sessions, link) {
+		g->states[s->machine.state]++;
+		g->terminals += s->terminals;
+		LIST_FOREACH (e, &s->execs, link)
+			g->execs++;
+	}
+}
+
+/* ---- caps ---- */
+
+static unsigned running_of(const struct registry *r, const char *owner)
+{
+	const struct session *s;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (s, &r->sessions, link)
+		n += s->machine.state != M_PAUSED && !session_over(s) && strcmp(s->owner, owner) == 0;
+	return n;
+}
+
+int registry_check_room(const struct registry *r, const char *owner, struct inis_error *err)
+{
+	unsigned key_max = r->config.key_sessions_max;
+	struct registry_load load;
+
+	registry_load(r, &load);
+	if (load.limit && load.running >= load.limit) {
+		inis_count(&inis_metrics.limited[LIMIT_SESSIONS]);
+		return inis_fail(err, INIS_RATE_LIMITED, "%u sessions are running, which is the limit", load.running);
+	}
+	if (key_max && owner[0] && running_of(r, owner) >= key_max) {
+		inis_count(&inis_metrics.limited[LIMIT_KEY_SESSIONS]);
+		return inis_fail(err, INIS_RATE_LIMITED, "%u sessions of this key are running, which is its limit",
+				 key_max);
+	}
+	return 0;
+}
+
 /* ---- create ---- */
 
 struct session *registry_by_key(struct registry *r, const char *key)
@@ -113,9 +158,9 @@ static bool name_taken(const struct registry *r, const char *name)
 	return false;
 }
 
-static int admit(const struct registry *r, const struct session_spec *spec, struct inis_error *err)
+static int admit(const struct registry *r, const struct session_create *c, struct inis_error *err)
 {
-	struct registry_load load;
+	const struct session_spec *spec = &c->spec;
 
 	if (spec->name && name_taken(r, spec->name))
 		return inis_fail(err, INIS_CONFLICT, "a session with the name \"%s\" exists", spec->name);
@@ -123,10 +168,7 @@ static int admit(const struct registry *r, const struct session_spec *spec, stru
 		return inis_fail(err, INIS_SIZE_UNAVAILABLE, "size %s needs %u MiB of memory; this machine has %llu",
 				 SPEC_SIZES[spec->size], SIZE_INFO[spec->size].mem_mb,
 				 (unsigned long long)r->host_mem_mb);
-	registry_load(r, &load);
-	if (load.limit && load.running >= load.limit)
-		return inis_fail(err, INIS_RATE_LIMITED, "%u sessions are running, which is the limit", load.running);
-	return 0;
+	return registry_check_room(r, c->owner, err);
 }
 
 static int set_key(struct session *s, const struct session_create *c, struct inis_error *err)
@@ -149,13 +191,14 @@ struct session *registry_create(struct registry *r, struct session_create *c, st
 		inis_fail(err, INIS_UNAVAILABLE, "the server is stopping");
 		return NULL;
 	}
-	if (admit(r, &c->spec, err) < 0)
+	if (admit(r, c, err) < 0)
 		return NULL;
 	s = session_new(r, err);
 	if (!s || session_id_new(&s->id, err) < 0 || set_key(s, c, err) < 0) {
 		session_unref(s);
 		return NULL;
 	}
+	memcpy(s->owner, c->owner, sizeof(s->owner));
 	s->spec = c->spec;
 	memset(&c->spec, 0, sizeof(c->spec));
 	/* Never two alike, so that the order of the list is the order of creation. */
@@ -274,6 +317,12 @@ static void on_lost(void *ctx)
 	r->config.on_broker_lost(r->config.ctx);
 }
 
+static void take_pool(struct registry *r, const struct inis_broker_msg *reply)
+{
+	r->pool_ready = reply->u.hello.pool_ready;
+	r->pool_target = reply->u.hello.pool_target;
+}
+
 static void on_hello(void *ctx, const struct inis_broker_msg *reply, int *fd, const struct inis_error *err)
 {
 	struct registry *r = ctx;
@@ -292,18 +341,54 @@ static void on_hello(void *ctx, const struct inis_broker_msg *reply, int *fd, co
 	}
 	r->host_mem_mb = reply->u.hello.host_mem_mb;
 	r->disk_kind = reply->u.hello.disk_kind;
+	take_pool(r, reply);
 	registry_ask_templates(r);
 	registry_compare(r);
 }
 
-static int greet(struct registry *r, struct inis_error *err)
+static int send_hello(struct registry *r, broker_reply reply, void *ctx, struct inis_error *err)
 {
 	struct inis_broker_msg m;
 
 	inis_broker_msg_init(&m, INIS_B_HELLO, 0);
 	m.u.hello.version = INIS_BROKER_VERSION;
 	m.u.hello.struct_size = sizeof(struct inis_broker_msg);
-	return broker_send(r->broker, &m, on_hello, r, err);
+	return broker_send(r->broker, &m, reply, ctx, err);
+}
+
+static int greet(struct registry *r, struct inis_error *err)
+{
+	return send_hello(r, on_hello, r, err);
+}
+
+struct pool_question {
+	struct registry *registry;
+	void (*done)(void *ctx);
+	void *ctx;
+};
+
+static void on_pool(void *ctx, const struct inis_broker_msg *reply, int *fd, const struct inis_error *err)
+{
+	struct pool_question *q = ctx;
+
+	(void)fd;
+	if (!err)
+		take_pool(q->registry, reply);
+	q->done(q->ctx);
+	free(q);
+}
+
+int registry_ask_pool(struct registry *r, void (*done)(void *ctx), void *ctx)
+{
+	struct pool_question *q = malloc(sizeof(*q));
+
+	if (!q)
+		return -1;
+	*q = (struct pool_question){r, done, ctx};
+	if (send_hello(r, on_pool, q, NULL) == 0)
+		return 0;
+	free(q);
+	return -1;
 }
 
 struct registry *registry_open(const struct registry_config *config, struct inis_error *err)

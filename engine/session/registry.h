@@ -69,6 +69,7 @@ struct session {
 	struct session_spec spec;
 	char *idempotency_key; /* NULL = none */
 	char idempotency_hash[65]; /* SHA-256 of the request, hex */
+	char owner[INIS_KEY_ID_SIZE]; /* the key that made it; "" = not known */
 	inis_ms created_at; /* wall clock, likewise below */
 	inis_ms last_active_at;
 	inis_ms ended_at;
@@ -99,10 +100,12 @@ struct registry_config {
 	uv_loop_t *loop;
 	struct inis_store *store; /* outlives the registry */
 	int broker_fd; /* taken */
-	unsigned sessions_max; /* 0 = no cap */
+	unsigned sessions_max; /* live ones; 0 = no cap */
+	unsigned key_sessions_max; /* the same of those that one key made */
 	uint32_t pids_max;
 	uint32_t disk_mb;
 	void (*on_broker_lost)(void *ctx);
+	void (*on_unit_gone)(void *ctx, const struct session_id *id); /* its processes left what they leave */
 	void (*on_started)(void *ctx, const struct inis_error *err); /* the stored sessions are known; serve now */
 	void *ctx;
 };
@@ -122,6 +125,7 @@ struct session_create {
 	struct session_spec spec; /* taken over on success */
 	const char *idempotency_key; /* or NULL */
 	const char *idempotency_hash;
+	char owner[INIS_KEY_ID_SIZE];
 };
 
 /* The session that holds an idempotency key, or NULL. */
@@ -135,6 +139,20 @@ struct session *registry_find(struct registry *r, const struct session_id *id);
 struct session *registry_next(struct registry *r, inis_ms before_created, const char *before_id);
 struct session *session_next(struct session *s);
 void registry_load(const struct registry *r, struct registry_load *load);
+
+/* What goes on now. */
+struct registry_gauges {
+	unsigned states[M_STATE_COUNT]; /* sessions */
+	unsigned execs;
+	unsigned terminals; /* clients of terminals */
+	uint32_t pool_ready, pool_target; /* as the broker said last */
+};
+void registry_gauges(const struct registry *r, struct registry_gauges *g);
+/* Asks the broker how its pool is; done(ctx) when it has said so or cannot. -1: it cannot be asked. */
+int registry_ask_pool(struct registry *r, void (*done)(void *ctx), void *ctx);
+
+/* 0, or rate_limited: one more session of this owner would be one too many. Paused ones count when they are woken. */
+int registry_check_room(const struct registry *r, const char *owner, struct inis_error *err);
 
 /* What sessions can start from, the default one first. */
 const struct inis_broker_template *registry_templates(const struct registry *r, size_t *count);
@@ -152,6 +170,8 @@ bool session_ended(const struct session *s);
 bool session_over(const struct session *s);
 /* Calls done at once or later: usable, or err. */
 void session_wait_ready(struct session *s, inis_ms limit, session_done done, void *ctx);
+/* Calls done when nothing of an ending session is left and that is on disk, or after limit. */
+void session_wait_gone(struct session *s, inis_ms limit, session_done done, void *ctx);
 /*
  * Calls done when the create has come to something, or after limit, and that is on
  * disk. err: why it was not stored. From then on the session counts as known to a client.

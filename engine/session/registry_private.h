@@ -24,6 +24,7 @@ struct registry {
 	inis_ms last_created;
 	uint64_t host_mem_mb;
 	uint32_t disk_kind;
+	uint32_t pool_ready, pool_target;
 	bool started;
 	bool closing;
 	bool comparing;

@@ -4,6 +4,7 @@
  */
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,15 +77,29 @@ int inis_store_keys_set(struct inis_store *s, const char *const *tokens, size_t 
 	return status;
 }
 
-bool inis_store_key_valid(const struct inis_store *s, const char *token)
+size_t inis_store_key_count(const struct inis_store *s)
+{
+	return s->key_count;
+}
+
+int inis_store_key_find(const struct inis_store *s, const char *token)
 {
 	struct key_hash h;
-	int same = 0;
+	int found = -1;
 
 	if (!token)
-		return false;
+		return -1;
 	hash(token, &h);
-	for (size_t i = 0; i < s->key_count; i++)
-		same |= CRYPTO_memcmp(h.bytes, s->keys[i].bytes, sizeof(h.bytes)) == 0;
-	return same;
+	/* All of them, whichever it is. */
+	for (size_t i = 0; i < s->key_count; i++) {
+		if (CRYPTO_memcmp(h.bytes, s->keys[i].bytes, sizeof(h.bytes)) == 0)
+			found = (int)i;
+	}
+	return found;
+}
+
+void inis_store_key_id(const struct inis_store *s, int number, char id[static INIS_KEY_ID_SIZE])
+{
+	for (size_t i = 0; i < (INIS_KEY_ID_SIZE - 1) / 2; i++)
+		snprintf(id + 2 * i, 3, "%02x", s->keys[number].bytes[i]);
 }

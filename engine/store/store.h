@@ -83,9 +83,15 @@ int inis_store_history_get(struct inis_store *s, const struct session_id *id, in
 
 /*
  * Keys: only their SHA-256 is stored. Blocking, at start. set replaces all keys of
- * this origin (the key file); valid is a constant-time look-up in memory.
+ * this origin (the key file); find is a constant-time look-up in memory: the number of
+ * a key, below the count, or -1.
  */
 int inis_store_keys_set(struct inis_store *s, const char *const *tokens, size_t count, struct inis_error *err);
-bool inis_store_key_valid(const struct inis_store *s, const char *token);
+size_t inis_store_key_count(const struct inis_store *s);
+int inis_store_key_find(const struct inis_store *s, const char *token);
+
+#define INIS_KEY_ID_SIZE 17
+/* Names a key for good, wherever the key itself must not be: the beginning of its hash, in hexadecimal digits. */
+void inis_store_key_id(const struct inis_store *s, int number, char id[static INIS_KEY_ID_SIZE]);
 
 #endif

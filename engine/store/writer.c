@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/metrics.h"
 #include "store/row.h"
 
 #define PRUNE_EVERY_MS   (10 * 60 * 1000)
@@ -16,7 +17,7 @@
 #define RESERVE_RETRY_MS 10000
 
 struct put_job {
-	struct job job; /* first */
+	struct store_job job; /* first */
 	struct inis_session_row row;
 	char *text;
 	struct inis_buf sealed;
@@ -24,8 +25,9 @@ struct put_job {
 	void *ctx;
 };
 
-static int put(struct db *db, const struct put_job *p, struct inis_error *err)
+static int put(struct db *db, struct store_job *job, struct inis_error *err)
 {
+	const struct put_job *p = (const struct put_job *)job;
 	sqlite3_stmt *st = db_statement(db, ST_SESSION_PUT, err);
 
 	if (!st)
@@ -40,7 +42,9 @@ static int transact(struct db *db, struct job *first, const struct job *end, str
 	if (db_do(db, ST_BEGIN, err) < 0)
 		return -1;
 	for (struct job *j = first; j != end; j = j->next) {
-		if (put(db, (struct put_job *)j, err) < 0)
+		struct store_job *job = (struct store_job *)j;
+
+		if (job->run(db, job, err) < 0)
 			goto undo;
 	}
 	if (db_do(db, ST_COMMIT, err) == 0)
@@ -51,6 +55,15 @@ undo:
 	return -1;
 }
 
+static bool worth_the_reserve(const struct job *batch)
+{
+	for (const struct job *j = batch; j; j = j->next) {
+		if (!((const struct store_job *)j)->spare)
+			return true;
+	}
+	return false;
+}
+
 static void run_batch(void *ctx, struct job *batch)
 {
 	struct inis_store *s = ctx;
@@ -58,16 +71,29 @@ static void run_batch(void *ctx, struct job *batch)
 
 	if (transact(&s->write_db, batch, NULL, &err) == 0)
 		return;
-	if (err.code == INIS_UNAVAILABLE && store_reserve_release(s) && transact(&s->write_db, batch, NULL, &err) == 0)
+	if (err.code == INIS_UNAVAILABLE && worth_the_reserve(batch) && store_reserve_release(s) &&
+	    transact(&s->write_db, batch, NULL, &err) == 0)
 		return;
-	for (struct job *j = batch; j; j = j->next)
-		transact(&s->write_db, j, j->next, &j->err);
+	for (struct job *j = batch; j; j = j->next) {
+		if (transact(&s->write_db, j, j->next, &j->err) < 0)
+			inis_count(&inis_metrics.store_failures);
+	}
+}
+
+static void run(void *ctx, struct job *batch)
+{
+	int64_t begun = inis_now_us();
+
+	run_batch(ctx, batch);
+	inis_observe(&inis_metrics.store_commits, inis_now_us() - begun);
+	for (const struct job *j = batch; j; j = j->next)
+		inis_count(&inis_metrics.store_written);
 }
 
 /* Forgets some of what is too old; returns how many rows went. */
-static int prune(struct inis_store *s)
+static int prune(struct inis_store *s, enum statement which)
 {
-	sqlite3_stmt *st = db_statement(&s->write_db, ST_HISTORY_PRUNE, NULL);
+	sqlite3_stmt *st = db_statement(&s->write_db, which, NULL);
 
 	if (!st)
 		return 0;
@@ -86,7 +112,7 @@ static uint64_t keep_house(void *ctx)
 		store_reserve_fill(s);
 	}
 	if (s->pruned_at == 0 || now - s->pruned_at >= PRUNE_EVERY_MS) {
-		if (prune(s) == PRUNE_BATCH)
+		if (prune(s, ST_HISTORY_PRUNE) == PRUNE_BATCH || prune(s, ST_AUDIT_PRUNE) == PRUNE_BATCH)
 			return PRUNE_PAUSE_MS;
 		s->pruned_at = now;
 	}
@@ -115,8 +141,8 @@ int store_writer_start(struct inis_store *s, uv_loop_t *loop, struct inis_error 
 {
 	if (db_open(&s->write_db, s->path, err) < 0)
 		return -1;
-	s->writer = (struct worker){
-		.ctx = s, .run = run_batch, .idle = keep_house, .last = last, .closed = store_worker_closed};
+	s->writer =
+		(struct worker){.ctx = s, .run = run, .idle = keep_house, .last = last, .closed = store_worker_closed};
 	return worker_start(&s->writer, loop, err);
 }
 
@@ -130,7 +156,8 @@ int inis_store_session_put(struct inis_store *s, const struct inis_session_row *
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
-	p->job.finish = finish;
+	p->job.job.finish = finish;
+	p->job.run = put;
 	p->done = done;
 	p->ctx = ctx;
 	if (row_copy(row, &p->row, &p->text, err) < 0 ||
@@ -141,6 +168,7 @@ int inis_store_session_put(struct inis_store *s, const struct inis_session_row *
 		free(p);
 		return -1;
 	}
-	worker_add(&s->writer, &p->job);
+	inis_count(&inis_metrics.store_queued);
+	worker_add(&s->writer, &p->job.job);
 	return 0;
 }

@@ -63,7 +63,7 @@ struct inis_broker_hello {
 	uint32_t units; /* reply: units in use */
 	uint64_t host_mem_mb; /* reply */
 	uint32_t disk_kind; /* reply: what new units get */
-	uint32_t reserved;
+	uint32_t pool_target; /* reply: blank units wanted */
 };
 
 #define INIS_CREATE_NO_SUDO 0x1
@@ -94,6 +94,8 @@ struct inis_broker_unit {
 	uint32_t disk_kind; /* enum inis_disk_kind */
 	uint32_t disk_mb;
 	uint32_t frozen;
+	uint32_t pooled; /* reply to CREATE: it was ready when it was asked for */
+	uint32_t reserved;
 };
 
 struct inis_broker_stats {

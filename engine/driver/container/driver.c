@@ -77,6 +77,7 @@ static void container_free(struct inis_driver *d)
 	if (c->units)
 		destroy_pool(c);
 	inis_worker_stop(&c->builder);
+	inis_worker_stop(&c->keeper);
 	inis_worker_stop(&c->sweeper);
 	templates_unwatch(c);
 	while (c->units)
@@ -86,6 +87,7 @@ static void container_free(struct inis_driver *d)
 		inis_cgroup_root_close(&c->cgroups);
 	ranges_free(&c->ranges);
 	close_fd(&c->units_dir);
+	close_fd(&c->logs_dir);
 	close_fd(&c->templates_dir);
 	free(c);
 }
@@ -96,6 +98,7 @@ static const struct inis_driver_ops container_ops = {
 	.create = pool_create,
 	.connect = cunit_connect,
 	.destroy = cunit_destroy,
+	.await_end = cunit_await_end,
 	.freeze = cunit_freeze,
 	.thaw = cunit_thaw,
 	.stats = cunit_stats,
@@ -190,6 +193,18 @@ static int check_kernel(struct inis_error *err)
 	return inis_fail(err, INIS_UNAVAILABLE, "Linux 6.1 or later is needed; this is %s", name.release);
 }
 
+static int open_logs(struct container *c, int state, struct inis_error *err)
+{
+	if (c->config.logs_uid == 0)
+		return 0;
+	c->logs_dir = inis_make_dir_at(state, "logs", 0700, err);
+	if (c->logs_dir < 0)
+		return -1;
+	if (fchown(c->logs_dir, c->config.logs_uid, c->config.logs_uid) < 0)
+		return inis_fail_errno(err, "owner of %s/logs", c->config.state_dir);
+	return 0;
+}
+
 static int set_up(struct container *c, struct inis_error *err)
 {
 	cleanup_close int state = inis_open_dir(c->config.state_dir, err);
@@ -198,8 +213,9 @@ static int set_up(struct container *c, struct inis_error *err)
 		return -1;
 	c->units_dir = inis_make_dir_at(state, "units", 0700, err);
 	c->templates_dir = c->units_dir < 0 ? -1 : inis_make_dir_at(state, "templates", 0700, err);
-	if (c->templates_dir < 0 || inis_worker_start(&c->builder, c->config.events, err) < 0 ||
+	if (c->templates_dir < 0 || open_logs(c, state, err) < 0 || inis_worker_start(&c->builder, c->config.events, err) < 0 ||
 	    inis_worker_start(&c->sweeper, c->config.events, err) < 0 ||
+	    inis_worker_start(&c->keeper, c->config.events, err) < 0 ||
 	    ranges_init(&c->ranges, c->config.uid_base, c->config.uid_ranges, c->config.range_locks, err) < 0 ||
 	    inis_cgroup_root_open(&c->cgroups, c->config.instance, err) < 0 || container_adopt(c, err) < 0 ||
 	    container_prepare(c, err) < 0)
@@ -217,7 +233,8 @@ struct inis_driver *inis_container_new(const struct inis_container_config *confi
 	}
 	c->driver.ops = &container_ops;
 	c->config = *config;
-	c->units_dir = c->templates_dir = -1;
+	c->driver.pool_target = config->pool;
+	c->units_dir = c->templates_dir = c->logs_dir = -1;
 	c->templates_watch.fd = -1;
 	c->cgroups.v2 = -1;
 	if (set_up(c, err) < 0) {

@@ -8,7 +8,7 @@
  *	pool.c        BLANK       agent waits; in the pool
  *	activate.c    ACTIVATING  limits set, mounts sent, agent moves in
  *	              LIVE        agent listens; record names the session
- *	destroy.c     DYING       killed; cgroups, loop device, files being removed
+ *	destroy.c     DYING       killed; logs put aside; cgroups, loop device, files being removed
  *
  * DYING can follow every other state. All of it runs on the loop's thread and nothing there waits but on events;
  * what blocks (making layers, removing files) is a job of a worker, one job a unit at a time.
@@ -62,6 +62,7 @@ struct want {
 	struct inis_broker_create spec;
 	inis_driver_created created;
 	void *ctx;
+	bool waited; /* there was no blank unit for it when it came */
 	struct want *next;
 };
 
@@ -71,12 +72,13 @@ struct cunit {
 	struct cunit *next;
 	enum cunit_state state;
 	struct record record;
+	enum record_stage stage;
 	int dir; /* units/<id> */
 	int cgroup; /* v2 group */
 	int sock; /* to the agent until it is ACTIVE */
 	struct inis_watch sock_watch;
 	struct inis_watch exit_watch; /* pidfd */
-	struct inis_timer deadline; /* of STARTING and ACTIVATING */
+	struct inis_timer deadline; /* of STARTING and ACTIVATING; LIVE: when to settle */
 	bool owns_range;
 	struct layer layer;
 	uint64_t soft_bytes; /* what a soft layer held when it was last counted; the sweeper's while it counts */
@@ -118,7 +120,9 @@ struct container {
 	char boot_id[INIS_BOOT_ID_SIZE];
 	struct inis_worker builder; /* layers */
 	struct inis_worker sweeper; /* what waits for a disk and nobody waits for: removing files, settling layers */
+	struct inis_worker keeper; /* putting aside what is kept of sessions */
 	int units_dir;
+	int logs_dir; /* -1: nothing is kept */
 	int templates_dir;
 	struct base *bases;
 	struct template_scan scan;
@@ -171,6 +175,8 @@ void cunit_activate_event(struct cunit *cu);
 /* Ends an activation that failed: tells the want and destroys the unit. */
 void cunit_activate_failed(struct cunit *cu, const struct inis_error *err);
 int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err);
+/* Some time after it went live. */
+void cunit_settle(struct cunit *cu);
 
 /* stats.c */
 int cunit_stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err);
@@ -183,8 +189,15 @@ void cunit_change_abort(struct cunit *cu, const struct inis_error *err);
 
 /* destroy.c */
 void cunit_destroy(struct inis_driver *d, struct inis_unit *u, inis_driver_done done, void *ctx);
+bool cunit_await_end(struct inis_driver *d, const struct unit_id *id, inis_driver_done done, void *ctx);
 /* Goes as far as it can; cu may be gone afterwards. */
 void cunit_destroy_step(struct cunit *cu);
+
+/*
+ * keep.c: what the session's processes leave behind goes to logs/<session id>, once. True while that is going on;
+ * cunit_destroy_step() follows. All processes are dead.
+ */
+bool cunit_keep(struct cunit *cu);
 
 /* adopt.c: units that an earlier driver left. */
 int container_adopt(struct container *c, struct inis_error *err);

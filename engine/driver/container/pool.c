@@ -62,8 +62,10 @@ void pool_settle(struct container *c)
 	struct inis_error err = INIS_ERROR_INIT;
 	struct cunit *cu;
 
-	while (c->wants && (cu = oldest_blank(c)))
+	while (c->wants && (cu = oldest_blank(c))) {
+		cu->u.pooled = !c->wants->waited;
 		cunit_activate(cu, take_want(c));
+	}
 	/* Units whose agents died in vain leave creates without one: start anew as often as it works, else say why. */
 	while (count_wants(c) > pool_count(c, CU_STARTING)) {
 		if (c->last_start.code != INIS_OK)
@@ -113,7 +115,7 @@ void pool_create(struct inis_driver *d, const struct inis_broker_create *spec, i
 		created(ctx, NULL, -1, &err);
 		return;
 	}
-	*w = (struct want){.spec = *spec, .created = created, .ctx = ctx};
+	*w = (struct want){.spec = *spec, .created = created, .ctx = ctx, .waited = !oldest_blank(c)};
 	while (*tail)
 		tail = &(*tail)->next;
 	*tail = w;

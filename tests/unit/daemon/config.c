@@ -110,6 +110,37 @@ static void every_wrong_value_of_a_file_is_named(void **state)
 	unlink(path);
 }
 
+static void limits_are_taken_and_their_mistakes_named(void **state)
+{
+	char *path = file_with("{\"rate_limit\": 20, \"rate_burst\": 50, \"sessions_per_key_max\": 3,"
+			       "\"session_requests_max\": 0, \"connections_max\": 16, \"metrics_local\": true}");
+
+	(void)state;
+	assert_int_equal(read_words(0, NULL), 0);
+	assert_int_equal(config.session_requests_max, 512);
+	assert_int_equal(config.connections_max, 4096);
+	assert_int_equal(config.rate_limit + config.rate_burst + config.sessions_per_key_max, 0);
+	assert_false(config.metrics_local);
+	assert_int_equal(read_all("--config", path), 0);
+	assert_int_equal(config.rate_limit, 20);
+	assert_int_equal(config.rate_burst, 50);
+	assert_int_equal(config.sessions_per_key_max, 3);
+	assert_int_equal(config.session_requests_max, 0);
+	assert_int_equal(config.connections_max, 16);
+	assert_true(config.metrics_local);
+	unlink(path);
+	path = file_with("{\"rate_limit\": -1, \"rate_burst\": 5, \"sessions_per_key_max\": \"3\","
+			 "\"session_requests_max\": 1.5, \"connections_max\": 15, \"metrics_local\": \"yes\"}");
+	assert_int_equal(read_all("--config", path), -1);
+	complains_of("`rate_limit`: must be an integer between 0 and 1000000");
+	complains_of("rate_burst: means nothing without rate_limit");
+	complains_of("`sessions_per_key_max`: must be an integer");
+	complains_of("`session_requests_max`: must be an integer");
+	complains_of("`connections_max`: must be an integer between 16 and 1000000");
+	complains_of("`metrics_local`: must be true or false");
+	unlink(path);
+}
+
 static void a_file_that_is_no_object_is_refused(void **state)
 {
 	static const char *const bad[] = {"[]", "{", "", "{\"pool\": 1, \"pool\": 2}", "\xff"};
@@ -183,6 +214,7 @@ int main(void)
 		cmocka_unit_test(flags_are_taken_in_both_spellings),
 		cmocka_unit_test(a_flag_wins_over_the_file),
 		cmocka_unit_test(every_wrong_value_of_a_file_is_named),
+		cmocka_unit_test(limits_are_taken_and_their_mistakes_named),
 		cmocka_unit_test(a_file_that_is_no_object_is_refused),
 		cmocka_unit_test(wrong_flags_are_named),
 		cmocka_unit_test(help_is_given_before_anything_is_complained_of),

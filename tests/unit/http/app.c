@@ -230,6 +230,8 @@ static const struct http_route ROUTES[] = {
 	{"GET", "/flood", get_flood, 0, 0},
 	{"GET", "/events", get_events, 0, 0},
 	{"PUT", "/upload", put_upload, HTTP_STREAM_BODY, 0},
+	{"PUT", "/patient", put_upload, HTTP_STREAM_BODY | HTTP_SLOW_BODY, 0},
+	{"GET", "/unlimited", get_hello, HTTP_UNLIMITED, 0},
 	{"PUT", "/slow-upload", put_slow_upload, HTTP_STREAM_BODY, 0},
 	{"PUT", "/stuck", put_stuck_upload, HTTP_STREAM_BODY, 0},
 	{"PUT", "/refused", put_refused, HTTP_STREAM_BODY, 0},
@@ -239,10 +241,18 @@ static const struct http_route ROUTES[] = {
 
 /* ---- the thread ---- */
 
-static bool authenticate(void *ctx, const char *token)
+static int authenticate(void *ctx, const char *token)
 {
 	(void)ctx;
-	return token && strcmp(token, APP_KEY) == 0;
+	return token && strcmp(token, APP_KEY) == 0 ? 0 : -1;
+}
+
+static void on_malformed(void *ctx, const char *request_id, const struct inis_error *err)
+{
+	struct app *app = ctx;
+
+	if (strncmp(request_id, "req_", 4) == 0 && err->code != INIS_OK)
+		atomic_fetch_add(&app->malformed, 1);
 }
 
 static void end_parked(struct app *app)
@@ -340,6 +350,13 @@ struct app *app_start(const struct app_options *options)
 		.head_timeout_ms = options->head_timeout_ms ? options->head_timeout_ms : 60000,
 		.body_idle_timeout_ms = options->body_idle_timeout_ms ? options->body_idle_timeout_ms : 60000,
 		.websocket_ping_ms = options->websocket_ping_ms,
+		.malformed = on_malformed,
+		.key_count = 1,
+		.rate = options->rate,
+		.burst = options->burst,
+		.requests_max = options->requests_max,
+		.body_rate_min = options->body_rate_min,
+		.body_patience_ms = options->body_patience_ms,
 	};
 
 	app->inside = in;

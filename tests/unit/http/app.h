@@ -17,6 +17,10 @@ struct app_options {
 	uint64_t head_timeout_ms;
 	uint64_t body_idle_timeout_ms;
 	uint64_t websocket_ping_ms;
+	uint32_t rate, burst; /* of the one key there is */
+	uint32_t requests_max;
+	uint32_t body_rate_min;
+	uint64_t body_patience_ms;
 };
 
 struct app {
@@ -25,6 +29,7 @@ struct app {
 	atomic_int closes; /* on_close called */
 	atomic_int refused_writes; /* stream writes that asked to stop */
 	atomic_int drains; /* on_drain called */
+	atomic_int malformed; /* told so */
 	atomic_size_t produced; /* bytes of /flood */
 	atomic_size_t consumed; /* bytes of a streamed upload */
 	atomic_bool ended; /* /hang and /flood requests end when this is set */

@@ -174,16 +174,42 @@ static void more_connections_than_the_limit_wait_in_the_backlog(void **state)
 
 	for (int i = 0; i < 20; i++) {
 		fds[i] = client_connect(app->port);
-		client_send(fds[i], HELLO);
+		client_send(fds[i], "GET /events?wait=1 HTTP/1.1\r\n" CLIENT_KEY "\r\n");
 	}
 	app_wait(atomic_load(&app->calls) == 8);
-	usleep(200000);
+	usleep(1500000);
 	assert_int_equal(atomic_load(&app->calls), 8);
 	assert_int_equal(atomic_load(&app->connections), 8);
 	for (int i = 0; i < 20; i++) {
-		assert_hello(fds[i]);
 		close(fds[i]);
+		app_wait(atomic_load(&app->calls) == (i < 12 ? 9 + i : 20));
 	}
+}
+
+static void connections_that_do_nothing_make_room_at_the_limit(void **state)
+{
+	struct app *app = *state;
+	int idle[8], fd;
+
+	for (int i = 0; i < 8; i++) {
+		idle[i] = client_connect(app->port);
+		/* A head that never ends is nothing either. */
+		if (i % 2)
+			client_send(idle[i], "GET /hel");
+		app_wait(atomic_load(&app->connections) == (size_t)i + 1);
+	}
+	for (int i = 0; i < 3; i++) {
+		fd = client_connect(app->port);
+		client_send(fd, HELLO);
+		assert_hello(fd);
+		assert_true(client_sees_end(idle[i]));
+		close(fd);
+		app_wait(atomic_load(&app->connections) == 7);
+		idle[i] = client_connect(app->port);
+		app_wait(atomic_load(&app->connections) == 8);
+	}
+	for (int i = 0; i < 8; i++)
+		close(idle[i]);
 }
 
 static void draining_closes_idle_connections_and_waits_for_running_requests(void **state)
@@ -249,6 +275,7 @@ int main(void)
 		CASE(what_is_sent_ahead_waits_for_a_slow_answer_within_bounds),
 		CASE(a_client_that_goes_away_is_noticed_while_the_handler_works),
 		CASE(more_connections_than_the_limit_wait_in_the_backlog),
+		CASE(connections_that_do_nothing_make_room_at_the_limit),
 		CASE(draining_closes_idle_connections_and_waits_for_running_requests),
 		CASE(draining_without_connections_is_done_at_once),
 		CASE(closing_with_requests_running_tells_their_handlers),

@@ -100,6 +100,51 @@ static void a_body_that_stops_is_refused_but_a_slow_one_is_not(void **state)
 	close(fd);
 }
 
+/* Drips a body until it is refused or was sent; whether it was sent. */
+static bool drip(int fd, const char *path, size_t pieces, size_t piece, struct answer *a)
+{
+	static const char block[4096];
+	char head[256];
+
+	snprintf(head, sizeof(head), "PUT %s HTTP/1.1\r\n" CLIENT_KEY "Content-Length: %zu\r\n\r\n", path,
+		 pieces * piece);
+	client_send(fd, head);
+	for (size_t i = 0; i < pieces; i++) {
+		char byte;
+
+		if (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0 || !client_send_bytes(fd, block, piece))
+			break;
+		usleep(50000);
+	}
+	client_read(fd, a);
+	return a->status == 200;
+}
+
+static void a_body_that_drips_is_refused_unless_it_may_or_does_so_fast_enough(void **state)
+{
+	/* On a machine that stands still for a second the fast one still has its patience to spend. */
+	static const struct app_options impatient = {.body_rate_min = 20000, .body_patience_ms = 1500};
+	struct app *other = app_start(&impatient);
+	int fd = client_connect(other->port);
+	struct answer a;
+
+	(void)state;
+	assert_false(drip(fd, "/upload", 600, 1, &a));
+	assert_int_equal(a.status, 400);
+	assert_non_null(strstr(a.body, "too slowly"));
+	answer_free(&a);
+	close(fd);
+	fd = client_connect(other->port);
+	assert_true(drip(fd, "/upload", 80, 4096, &a));
+	answer_free(&a);
+	close(fd);
+	fd = client_connect(other->port);
+	assert_true(drip(fd, "/patient", 80, 1, &a));
+	answer_free(&a);
+	close(fd);
+	app_stop(other);
+}
+
 static void a_streamed_body_that_stops_ends_the_request(void **state)
 {
 	int fd = client_connect(app->port), closes = atomic_load(&app->closes);
@@ -167,6 +212,7 @@ int main(void)
 		cmocka_unit_test(an_idle_connection_is_closed_without_a_word),
 		cmocka_unit_test(a_head_that_drips_is_refused_however_steadily_it_drips),
 		cmocka_unit_test(a_body_that_stops_is_refused_but_a_slow_one_is_not),
+		cmocka_unit_test(a_body_that_drips_is_refused_unless_it_may_or_does_so_fast_enough),
 		cmocka_unit_test(a_streamed_body_that_stops_ends_the_request),
 		cmocka_unit_test(a_reader_that_never_reads_is_cut_off),
 		cmocka_unit_test(a_slow_reader_gets_all),

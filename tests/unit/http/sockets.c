@@ -37,7 +37,7 @@ static void on_message(void *ctx, const uint8_t *data, size_t n)
 
 	atomic_fetch_add(&e->app->consumed, n);
 	if (n == 3 && memcmp(data, "bye", 3) == 0) {
-		websocket_close(e->ws, WS_NORMAL);
+		websocket_close(e->ws, WS_NORMAL, "");
 		free(e);
 	} else if (n == 5 && memcmp(data, "flood", 5) == 0) {
 		e->flooding = true;

@@ -391,19 +391,19 @@ static void keys_are_valid_until_replaced_and_survive_a_restart(void **state)
 	static const char *const second[] = {"sk_three"};
 	struct box *box = *state;
 
-	assert_false(inis_store_key_valid(box->store, "sk_one"));
+	assert_int_equal(inis_store_key_find(box->store, "sk_one"), -1);
 	assert_int_equal(inis_store_keys_set(box->store, first, 2, NULL), 0);
-	assert_true(inis_store_key_valid(box->store, "sk_one"));
-	assert_true(inis_store_key_valid(box->store, "sk_two"));
-	assert_false(inis_store_key_valid(box->store, "sk_on"));
-	assert_false(inis_store_key_valid(box->store, ""));
-	assert_false(inis_store_key_valid(box->store, NULL));
+	assert_true(inis_store_key_find(box->store, "sk_one") >= 0);
+	assert_true(inis_store_key_find(box->store, "sk_two") >= 0);
+	assert_int_equal(inis_store_key_find(box->store, "sk_on"), -1);
+	assert_int_equal(inis_store_key_find(box->store, ""), -1);
+	assert_int_equal(inis_store_key_find(box->store, NULL), -1);
 	box_close(box);
 	box_open(box);
-	assert_true(inis_store_key_valid(box->store, "sk_two"));
+	assert_true(inis_store_key_find(box->store, "sk_two") >= 0);
 	assert_int_equal(inis_store_keys_set(box->store, second, 1, NULL), 0);
-	assert_false(inis_store_key_valid(box->store, "sk_two"));
-	assert_true(inis_store_key_valid(box->store, "sk_three"));
+	assert_int_equal(inis_store_key_find(box->store, "sk_two"), -1);
+	assert_true(inis_store_key_find(box->store, "sk_three") >= 0);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
