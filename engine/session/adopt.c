@@ -118,8 +118,11 @@ static void judge_sessions(struct registry *r)
 			inis_fail(&s->failure, INIS_SESSION_UNAVAILABLE, "the sandbox stopped by itself");
 			session_feed(s, E_UNIT_LOST, END_NONE);
 		} else if (s->machine.state == M_LIVE && u && u->frozen) {
-			/* A freeze that a front asked for which is no more. */
+			/* A freeze that a front asked for which is no more, or that came after all. */
 			registry_thaw_stray(r, &u->id);
+		} else if (s->compared_paused && s->machine.state == M_PAUSED && u && !u->frozen) {
+			/* A thaw that came when nobody waited for it any more. */
+			registry_freeze_stray(r, &u->id);
 		}
 	}
 }
@@ -187,8 +190,10 @@ void registry_compare(struct registry *r)
 
 	if (r->comparing)
 		return;
-	TAILQ_FOREACH (s, &r->sessions, link)
+	TAILQ_FOREACH (s, &r->sessions, link) {
 		s->compared = !r->started || s->machine.unit == UNIT_PRESENT;
+		s->compared_paused = s->machine.state == M_PAUSED;
+	}
 	r->comparing = true;
 	inis_broker_msg_init(&m, INIS_B_LIST, 0);
 	if (broker_send(r->broker, &m, on_listed, r, NULL) < 0)

@@ -81,6 +81,12 @@ void registry_thaw_stray(struct registry *r, const struct unit_id *unit)
 	put_right(r, unit, INIS_B_THAW);
 }
 
+void registry_freeze_stray(struct registry *r, const struct unit_id *unit)
+{
+	inis_log(INIS_LOG_WARN, "freezing the running unit of a paused session", "unit", unit->s, NULL);
+	put_right(r, unit, INIS_B_FREEZE);
+}
+
 void session_exited(struct registry *r, const struct unit_id *unit)
 {
 	struct session *s;
@@ -252,6 +258,7 @@ static void log_state(const struct session *s)
 
 void session_feed(struct session *s, enum machine_event event, enum end_reason reason)
 {
+	bool pausing = s->machine.state == M_PAUSING;
 	unsigned actions = machine_step(&s->machine, event, reason, inis_now_ms());
 
 	if (actions & A_REFUSED)
@@ -264,6 +271,9 @@ void session_feed(struct session *s, enum machine_event event, enum end_reason r
 		s->ended_at = inis_wall_ms();
 	if ((actions & A_CHANGED) && s->machine.state == M_LIVE)
 		session_touch(s);
+	/* The freeze was refused, or came too late: the agent has stopped its clock for it. */
+	if (pausing && s->machine.state == M_LIVE && s->agent)
+		agent_go_on(s->agent);
 	if (actions & A_DROP_AGENT)
 		drop_agent(s);
 	if (actions & A_DESTROY_UNIT)

@@ -21,8 +21,6 @@ static void pause_failed(struct session *s, const struct inis_error *err)
 	inis_fail(&why, INIS_SESSION_UNAVAILABLE, "the session could not be paused: %s", err->message);
 	if (s->machine.state != M_PAUSING)
 		return;
-	if (s->agent)
-		agent_go_on(s->agent);
 	session_fail_waits(s, WAIT_PAUSED, &why);
 	session_feed(s, E_PAUSE_REFUSED, END_NONE);
 }

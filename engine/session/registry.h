@@ -90,6 +90,7 @@ struct session {
 	bool stored; /* has a row in the store */
 	bool dirty; /* that row is older than this */
 	bool compared; /* had its unit when the running comparison began */
+	bool compared_paused; /* and was paused */
 	unsigned writes; /* on their way to the disk */
 	struct inis_error write_error; /* of the last one that failed since */
 	LIST_HEAD(, session_wait) waits;

@@ -72,6 +72,7 @@ void session_open_agent(struct session *s, int fd);
 void session_exited(struct registry *r, const struct unit_id *unit);
 void registry_destroy_stray(struct registry *r, const struct unit_id *unit);
 void registry_thaw_stray(struct registry *r, const struct unit_id *unit);
+void registry_freeze_stray(struct registry *r, const struct unit_id *unit);
 
 /* persist.c */
 void session_persist(struct session *s);
