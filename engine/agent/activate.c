@@ -19,7 +19,6 @@
 #include "agent/mounts.h"
 #include "agent/pause.h"
 #include "agent/rights.h"
-#include "agent/spool.h"
 #include "agent/user.h"
 #include "base/cleanup.h"
 #include "os/fd.h"
@@ -93,9 +92,13 @@ static int enter(const struct order *o, struct inis_error *err)
 			given[n++] = (struct given_mount){.fd = o->fds[i], .target = o->msg.fds[i].target};
 		else if (o->msg.fds[i].kind == INIS_UNIT_FD_OOM_COUNTER)
 			cgroup_set_oom_counter(o->fds[i]);
+		else if (o->msg.fds[i].kind == INIS_UNIT_FD_SPOOL)
+			agent.spool = o->fds[i];
 		else
 			return inis_fail(err, INIS_INTERNAL, "unknown descriptor kind %u", o->msg.fds[i].kind);
 	}
+	if (agent.spool < 0)
+		return inis_fail(err, INIS_INTERNAL, "no directory for spools");
 	if (mounts_enter(o->fds[0], given, n, o->msg.shm_mb, err) < 0)
 		return -1;
 	close(o->fds[0]);
@@ -126,7 +129,7 @@ static int become_guest(const struct order *o, struct inis_error *err)
 		return -1;
 	if (sethostname(o->msg.hostname, strlen(o->msg.hostname)) < 0)
 		return inis_fail_errno(err, "set the host name");
-	if (cgroup_open(err) < 0 || spool_open(err) < 0 || pause_open(err) < 0)
+	if (pause_open(err) < 0)
 		return -1;
 	guest_user();
 	if (rights_drop(o->msg.flags & INIS_UNIT_NO_SUDO, err) < 0)
@@ -141,7 +144,8 @@ void activate(void)
 
 	if (!order)
 		exit(1);
-	if (inis_net_lo_up(&err) < 0) {
+	/* All that can be done ahead: a create waits for what comes after. */
+	if (inis_net_lo_up(&err) < 0 || mounts_prepare(&err) < 0 || cgroup_open(&err) < 0) {
 		say(INIS_UNIT_FAILED, &err);
 		exit(1);
 	}

@@ -11,7 +11,6 @@
 #include "os/events.h"
 
 #define AGENT_WORKSPACE "/workspace"
-#define AGENT_SPOOL_DIR "/run/inis/spool"
 
 /* Limits of one session. */
 #define AGENT_EXECS_RUNNING_MAX 256
@@ -25,7 +24,7 @@ struct agent {
 	struct rlimit nofile; /* what the agent was given: children get it back */
 	int proc; /* /proc of the unit */
 	int null; /* /dev/null of the unit */
-	int spool; /* AGENT_SPOOL_DIR */
+	int spool; /* the spool directory: wire/spool_proto.h */
 };
 
 extern struct agent agent;

@@ -29,11 +29,11 @@ static int write_generation(struct inis_error *err)
 
 int pause_open(struct inis_error *err)
 {
-	/* The spools' directory lies beside the file. */
-	dir = openat(agent.spool, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return inis_fail_errno(err, "open /run/inis");
-	return write_generation(err);
+	cleanup_close int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int run = root < 0 ? -1 : inis_make_dir_at(root, "run", 0755, err);
+
+	dir = run < 0 ? -1 : inis_make_dir_at(run, "inis", 0755, err);
+	return dir < 0 ? -1 : write_generation(err);
 }
 
 void pause_begin(void)

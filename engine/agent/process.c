@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/command.h"
+#include "agent/records.h"
 #include "base/cleanup.h"
 
 #define COMMAND_MAX 32768 /* bytes of arguments shown; a longer command line is shown in part */
@@ -57,9 +59,30 @@ struct process *process_after(uint64_t serial)
 	return earliest_after(&running, serial, earliest_after(&exited, serial, NULL));
 }
 
+void process_pack_info(struct inis_buf *b, const struct process *p, uint32_t more_flags)
+{
+	bool live = task_live(&p->task);
+	struct inis_exited e = {.out_total = p->out.spool.end, .err_total = p->err.spool.end};
+
+	if (!live)
+		task_exited(&p->task, &e);
+	e.flags |= more_flags | (p->flags & INIS_EXEC_KEEP_ALIVE ? INIS_EXIT_KEEP_ALIVE : 0) |
+		   (live && p->stdin_pipe.fd >= 0 ? INIS_EXIT_STDIN_OPEN : 0);
+	inis_pack_cstr(b, p->name);
+	inis_pack_u8(b, live);
+	inis_pack_u32(b, (uint32_t)p->task.pid);
+	inis_exited_pack(b, &e);
+	inis_pack_u64(b, p->task.started_wall);
+	inis_pack_u64(b, live ? 0 : p->task.ended_wall);
+	inis_pack_u32(b, p->argc);
+	inis_buf_append(b, p->command.data, p->command.len);
+	inis_usage_pack(b, &e);
+}
+
 static void process_free(struct process *p)
 {
 	list_remove(&p->node);
+	record_remove(p);
 	process_followers_drop(p);
 	outpipe_abandon(&p->out.pipe);
 	outpipe_abandon(&p->err.pipe);
@@ -110,6 +133,7 @@ static void process_over(struct task *t)
 	n_exited++;
 	outpipe_finish(&p->out.pipe);
 	outpipe_finish(&p->err.pipe);
+	record_put(p);
 	process_stdin_end(p);
 	process_killers_answer(p);
 	process_followers_wake(p);
@@ -133,21 +157,6 @@ static int check_name(const struct inis_exec *m, char name[static INIS_PROC_NAME
 	return 0;
 }
 
-static void remember_command(struct process *p, const struct inis_exec *m)
-{
-	size_t room = COMMAND_MAX;
-
-	for (uint32_t i = 0; i < m->argc && room > 0; i++) {
-		size_t n = m->argv[i].len < room ? m->argv[i].len : room;
-
-		inis_pack_bytes(&p->command, m->argv[i].s, n);
-		if (inis_buf_failed(&p->command))
-			return;
-		p->argc++;
-		room -= n;
-	}
-}
-
 static void begin(struct process *p, struct spawned *s, const struct inis_exec *m)
 {
 	struct process *old = find_in(&exited, m->id);
@@ -163,9 +172,9 @@ static void begin(struct process *p, struct spawned *s, const struct inis_exec *
 	list_init(&p->followers);
 	list_init(&p->writers);
 	list_init(&p->killers);
-	remember_command(p, m);
-	spool_init(&p->out.spool, p->name, "out");
-	spool_init(&p->err.spool, p->name, "err");
+	p->argc = command_remember(&p->command, m, COMMAND_MAX);
+	spool_init(&p->out.spool, p->name, false);
+	spool_init(&p->err.spool, p->name, true);
 	task_start(&p->task, s, m->timeout_ms, process_over);
 	p->stdin_pipe.fd = -1;
 	if (p->has_stdin)
@@ -174,6 +183,7 @@ static void begin(struct process *p, struct spawned *s, const struct inis_exec *
 	outpipe_open(&p->err.pipe, s->err, &log_ops);
 	if (s->complaint[0])
 		spool_append(&p->err.spool, s->complaint, strlen(s->complaint));
+	record_put(p);
 }
 
 struct process *process_start(const struct inis_exec *m, struct inis_error *err)

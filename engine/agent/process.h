@@ -30,6 +30,7 @@ struct process {
 	bool has_stdin; /* was started with one */
 	struct inis_buf command; /* packed strings: what PROC_INFO shows */
 	uint32_t argc;
+	unsigned slot; /* records.c; 0: none */
 	struct list followers; /* logs.c */
 	struct list writers; /* process_stdin.c */
 	struct list killers; /* process_requests.c */
@@ -46,6 +47,9 @@ static inline bool process_drained(const struct process *p)
 {
 	return !task_live(&p->task) && p->out.pipe.fd < 0 && p->err.pipe.fd < 0;
 }
+
+/* As the message PROC_INFO; more_flags: INIS_EXIT_*. */
+void process_pack_info(struct inis_buf *b, const struct process *p, uint32_t more_flags);
 
 /* The one started next after `serial`, exited or not; NULL: no more. Walks the table while it changes. */
 struct process *process_after(uint64_t serial);

@@ -18,30 +18,11 @@ struct killer {
 	bool first; /* the one that does it; later ones only wait */
 };
 
-static void pack_info(struct inis_buf *b, const struct process *p, uint32_t more_flags)
-{
-	bool live = task_live(&p->task);
-	struct inis_exited e = {.out_total = p->out.spool.end, .err_total = p->err.spool.end};
-
-	if (!live)
-		task_exited(&p->task, &e);
-	e.flags |= more_flags | (p->flags & INIS_EXEC_KEEP_ALIVE ? INIS_EXIT_KEEP_ALIVE : 0) |
-		   (live && p->stdin_pipe.fd >= 0 ? INIS_EXIT_STDIN_OPEN : 0);
-	inis_pack_cstr(b, p->name);
-	inis_pack_u8(b, live);
-	inis_pack_u32(b, (uint32_t)p->task.pid);
-	inis_exited_pack(b, &e);
-	inis_pack_u64(b, p->task.started_wall);
-	inis_pack_u64(b, live ? 0 : p->task.ended_wall);
-	inis_pack_u32(b, p->argc);
-	inis_buf_append(b, p->command.data, p->command.len);
-}
-
 static void send_info(uint32_t channel, const struct process *p, uint32_t more_flags)
 {
 	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
 
-	pack_info(&b, p, more_flags);
+	process_pack_info(&b, p, more_flags);
 	link_send_buf(channel, INIS_F_PROC_INFO, &b);
 }
 

@@ -2,14 +2,12 @@
  *
  * spool.c - the logs of named processes.
  *
- * A segment's file carries its stream and its first offset in its name. The guest's root can damage the directory:
- * nothing here follows links or waits, and a segment that cannot be read counts as missing.
+ * A segment's file carries its stream and its first offset in its name. One that cannot be read counts as missing.
  */
 #include "agent/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +15,6 @@
 
 #include "agent/agent.h"
 #include "base/cleanup.h"
-#include "os/path.h"
-
-#define FILE_NAME_SIZE (INIS_PROC_NAME_MAX + 32)
 
 struct segment {
 	struct list node;
@@ -30,27 +25,19 @@ struct segment {
 static struct list spools = LIST_INIT(spools); /* retired ones first, the longest retired at the front */
 static uint64_t total;
 
-int spool_open(struct inis_error *err)
+void spool_init(struct spool *s, const char *process, bool is_err)
 {
-	cleanup_close int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_close int run = root < 0 ? -1 : inis_make_dir_at(root, "run", 0755, err);
-	cleanup_close int inis = run < 0 ? -1 : inis_make_dir_at(run, "inis", 0755, err);
-
-	agent.spool = inis < 0 ? -1 : inis_make_dir_at(inis, "spool", 0700, err);
-	return agent.spool < 0 ? -1 : 0;
-}
-
-void spool_init(struct spool *s, const char *process, const char *stream)
-{
-	*s = (struct spool){.fd = -1};
-	snprintf(s->name, sizeof(s->name), "%s@%s", process, stream);
+	*s = (struct spool){.process = process, .is_err = is_err, .fd = -1};
 	list_init(&s->segments);
 	list_append(&spools, &s->node);
 }
 
-static void file_name(const struct spool *s, uint64_t start, char out[static FILE_NAME_SIZE])
+static void file_name(const struct spool *s, uint64_t start, char out[static INIS_SPOOL_NAME_SIZE])
 {
-	snprintf(out, FILE_NAME_SIZE, "%s@%016" PRIx64, s->name, start);
+	struct inis_spool_name n = {.is_err = s->is_err, .start = start};
+
+	snprintf(n.process, sizeof(n.process), "%s", s->process);
+	inis_spool_name_put(&n, out);
 }
 
 static struct segment *first_segment(const struct spool *s)
@@ -65,7 +52,7 @@ static struct segment *last_segment(const struct spool *s)
 
 static void drop(struct spool *s, struct segment *seg)
 {
-	char name[FILE_NAME_SIZE];
+	char name[INIS_SPOOL_NAME_SIZE];
 
 	if (seg == last_segment(s))
 		close_fd(&s->fd);
@@ -118,7 +105,7 @@ static void make_room(struct spool *s, size_t n)
 static bool begin_segment(struct spool *s)
 {
 	struct segment *seg = malloc(sizeof(*seg));
-	char name[FILE_NAME_SIZE];
+	char name[INIS_SPOOL_NAME_SIZE];
 
 	close_fd(&s->fd);
 	if (!seg)
@@ -209,7 +196,7 @@ uint64_t spool_first(const struct spool *s)
 
 static ssize_t read_segment(const struct spool *s, const struct segment *seg, uint64_t offset, void *buf, size_t max)
 {
-	char name[FILE_NAME_SIZE];
+	char name[INIS_SPOOL_NAME_SIZE];
 	cleanup_close int fd = -1;
 
 	if (max > seg->start + seg->len - offset)

@@ -2,7 +2,7 @@
  *
  * spool.h - the log of one stream of a named process.
  *
- * Segments of files in one directory out of the user's reach. Offsets count every byte the process wrote. What is too
+ * Segments of files in agent.spool, which no path of the guest's leads to (wire/spool_proto.h). Offsets count every byte the process wrote. What is too
  * old, or met a full disk, is missing: a reader is moved on over the gap. Appending never fails and never waits for a
  * reader.
  */
@@ -15,26 +15,25 @@
 
 #include "agent/list.h"
 #include "base/error.h"
-#include "base/id.h"
+#include "wire/spool_proto.h"
 
-#define SPOOL_SEGMENT (1024 * 1024)
+#define SPOOL_SEGMENT INIS_SPOOL_SEGMENT
 #define SPOOL_KEEP    (4 * 1024 * 1024) /* of each stream at least, while there is room */
-#define SPOOL_TOTAL   (64 * 1024 * 1024) /* of all streams at most */
+#define SPOOL_TOTAL   INIS_SPOOL_TOTAL /* of all streams at most */
 
 struct spool {
 	struct list node;
 	struct list segments; /* oldest first */
-	char name[INIS_PROC_NAME_MAX + 8]; /* prefix of its files */
+	const char *process;
+	bool is_err;
 	int fd; /* the segment being written, -1: the next byte opens one */
 	uint64_t end; /* bytes written by the process */
 	uint64_t kept;
 	bool retired; /* nothing will be appended */
 };
 
-/* Makes AGENT_SPOOL_DIR. */
-int spool_open(struct inis_error *err);
-
-void spool_init(struct spool *s, const char *process, const char *stream);
+/* The name of the process must stay for as long as the spool. */
+void spool_init(struct spool *s, const char *process, bool is_err);
 void spool_append(struct spool *s, const void *data, size_t n);
 /* Its process has ended: the first to give way when room is needed. */
 void spool_retire(struct spool *s);

@@ -20,7 +20,10 @@ struct op {
 	int64_t begun_us;
 	bool uses; /* counted by the session as going on */
 	bool gone; /* the client has left: what is answered is dropped */
+	bool parked; /* nothing runs for it: it waits for room in its answer */
 	void (*go)(struct op *op);
+	/* In place of go() for a session that has ended, deleted ones too; op->session is it. NULL: that is an error. */
+	void (*ended)(struct op *op);
 	/* The client has left. May end the op. NULL: the work goes on without it; else go() is not called any more. */
 	void (*closed)(struct op *op);
 	void (*cleanup)(struct op *op); /* of the handler's own part; may be NULL */
@@ -49,5 +52,7 @@ typedef void (*op_found)(struct http_request *rq, void *ctx, struct session *s);
 /* missing: not_found or session_ended; the callee answers. gone: an ended session that may be shown, or NULL. */
 typedef void (*op_missing)(struct http_request *rq, void *ctx, struct session *gone, const struct inis_error *err);
 void op_find_session(struct http_request *rq, op_found found, op_missing missing, void *ctx);
+/* The same with an id from elsewhere. */
+void op_find(struct http_request *rq, const char *id, op_found found, op_missing missing, void *ctx);
 
 #endif

@@ -5,20 +5,8 @@
 #include "api/process_json.h"
 
 #include "api/encode.h"
+#include "api/exec_json.h"
 #include "api/object.h"
-
-static json_t *argv_json(const struct inis_proc_info *p)
-{
-	json_t *list = json_array();
-	int failed = 0;
-
-	for (uint32_t i = 0; i < p->argc; i++)
-		failed |= json_array_append_new(list, encode_lossy((const uint8_t *)p->argv[i].s, p->argv[i].len));
-	if (!failed)
-		return list;
-	json_decref(list);
-	return NULL;
-}
 
 static void put_exit(struct object *o, const struct inis_proc_info *p)
 {
@@ -29,6 +17,7 @@ static void put_exit(struct object *o, const struct inis_proc_info *p)
 		object_int(o, "signal", e->signal);
 	object_time(o, "ended_at", (inis_ms)(p->ended_wall_ms ? p->ended_wall_ms : p->started_wall_ms));
 	object_flag(o, "timed_out", e->flags & INIS_EXIT_TIMED_OUT);
+	exec_json_usage(o, e);
 }
 
 json_t *process_json(const struct inis_proc_info *p, bool with_killed)
@@ -38,7 +27,7 @@ json_t *process_json(const struct inis_proc_info *p, bool with_killed)
 	object_take(&o, "name", json_stringn(p->name.s, p->name.len));
 	object_text(&o, "state", p->running ? "running" : "exited");
 	object_int(&o, "pid", p->pid);
-	object_take(&o, "command", argv_json(p));
+	object_take(&o, "command", encode_argv(p->argv, p->argc));
 	if (!p->running)
 		put_exit(&o, p);
 	object_bool(&o, "keep_alive", p->exit.flags & INIS_EXIT_KEEP_ALIVE);
@@ -66,13 +55,18 @@ void process_fail(struct op *op, const struct inis_error *err)
 	op_fail(op, &mine);
 }
 
-bool process_name_ok(struct op *op)
+void process_missing(struct op *op)
 {
 	struct inis_error err = INIS_ERROR_INIT;
 
-	if (proc_name_valid(http_param(op->rq, "name")))
-		return true;
 	no_such_process(op, &err);
 	op_fail(op, &err);
+}
+
+bool process_name_ok(struct op *op)
+{
+	if (proc_name_valid(http_param(op->rq, "name")))
+		return true;
+	process_missing(op);
 	return false;
 }

@@ -15,6 +15,9 @@ json_t *process_json(const struct inis_proc_info *p, bool with_killed);
 /* Ends op with err, in the words of a process that does not exist where that is it. */
 void process_fail(struct op *op, const struct inis_error *err);
 
+/* Ends op: there is no such process. */
+void process_missing(struct op *op);
+
 /* Ends op with not_found when path parameter "name" can be no process. */
 bool process_name_ok(struct op *op);
 

@@ -6,25 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/encode.h"
 #include "api/fields.h"
 #include "api/handlers.h"
 #include "api/process_json.h"
+#include "api/process_logs.h"
 #include "api/sse_error.h"
-
-struct logs {
-	struct op op;
-	bool follow;
-	bool positions;
-	int64_t from[AGENT_STREAM_COUNT];
-	/* read */
-	struct inis_buf text[AGENT_STREAM_COUNT];
-	uint64_t first[AGENT_STREAM_COUNT];
-	bool truncated;
-	/* follow */
-	uint64_t at[AGENT_STREAM_COUNT]; /* offsets after what was sent */
-	bool streaming;
-};
 
 static void free_logs(struct op *op)
 {
@@ -32,6 +18,7 @@ static void free_logs(struct op *op)
 
 	inis_buf_free(&l->text[AGENT_OUT]);
 	inis_buf_free(&l->text[AGENT_ERR]);
+	ended_logs_free(l);
 }
 
 /* ---- read ---- */
@@ -44,14 +31,18 @@ static void on_read_info(void *ctx, const struct agent_result *r)
 	l->truncated = r->truncated;
 }
 
-static void on_read_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+void logs_take(struct logs *l, enum agent_stream stream, const uint8_t *data, size_t n)
 {
-	struct logs *l = ctx;
 	struct inis_buf *b = &l->text[stream];
 	size_t room = ENCODE_CAP - b->len;
 
-	(void)offset;
 	inis_buf_append(b, data, n < room ? n : room);
+}
+
+static void on_read_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+{
+	(void)offset;
+	logs_take(ctx, stream, data, n);
 }
 
 static void put_log(struct object *o, struct logs *l, enum agent_stream stream)
@@ -67,21 +58,27 @@ static void put_log(struct object *o, struct logs *l, enum agent_stream stream)
 	o->failed |= inis_buf_failed(b);
 }
 
+void logs_answer(struct logs *l)
+{
+	struct object o = object_new();
+
+	object_text(&o, "name", http_param(l->op.rq, "name"));
+	put_log(&o, l, AGENT_OUT);
+	put_log(&o, l, AGENT_ERR);
+	object_flag(&o, "truncated", l->truncated);
+	op_json(&l->op, 200, object_done(&o));
+}
+
 static void on_read_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
 {
 	struct logs *l = ctx;
-	struct object o;
 
 	if (err) {
 		process_fail(&l->op, err);
 		return;
 	}
-	o = object_new();
-	object_text(&o, "name", http_param(l->op.rq, "name"));
-	put_log(&o, l, AGENT_OUT);
-	put_log(&o, l, AGENT_ERR);
-	object_flag(&o, "truncated", l->truncated || (r->end_flags & INIS_END_TRUNCATED));
-	op_json(&l->op, 200, object_done(&o));
+	l->truncated |= (r->end_flags & INIS_END_TRUNCATED) != 0;
+	logs_answer(l);
 }
 
 /* ---- follow ---- */
@@ -99,7 +96,8 @@ static void on_closed(struct op *op)
 	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
 	struct logs *l = (struct logs *)op;
 
-	agent_call_release(op->call);
+	if (op->call)
+		agent_call_release(op->call);
 	if (!l->streaming) {
 		op_fail(op, &left);
 		return;
@@ -117,17 +115,32 @@ static void on_follow_info(void *ctx, const struct agent_result *r)
 	http_sse_begin(l->op.rq, on_drain);
 }
 
-static void on_follow_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+bool logs_send(struct logs *l, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
 {
-	struct logs *l = ctx;
-	struct agent_call *call = l->op.call;
+	const char *event = stream == AGENT_OUT ? "stdout" : "stderr";
 	char id[48];
 
 	l->at[stream] = offset + n;
 	snprintf(id, sizeof(id), "%" PRIu64 ",%" PRIu64, l->at[AGENT_OUT], l->at[AGENT_ERR]);
-	if (!http_sse_send_base64(l->op.rq, stream == AGENT_OUT ? "stdout" : "stderr", l->positions ? id : NULL, data,
-				  n))
+	return http_sse_send_base64(l->op.rq, event, l->positions ? id : NULL, data, n);
+}
+
+static void on_follow_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+{
+	struct logs *l = ctx;
+	struct agent_call *call = l->op.call;
+
+	if (!logs_send(l, stream, offset, data, n))
 		agent_call_hold(call);
+}
+
+void logs_eof(struct logs *l)
+{
+	if (!l->streaming)
+		http_sse_begin(l->op.rq, NULL);
+	http_sse_send(l->op.rq, "eof", NULL, "", 0);
+	http_sse_end(l->op.rq);
+	op_end(&l->op);
 }
 
 static void on_follow_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
@@ -141,13 +154,10 @@ static void on_follow_done(void *ctx, const struct agent_result *r, const struct
 	}
 	if (err) {
 		sse_error(l->op.rq, err);
+		op_end(&l->op);
 	} else {
-		if (!l->streaming)
-			http_sse_begin(l->op.rq, NULL);
-		http_sse_send(l->op.rq, "eof", NULL, "", 0);
-		http_sse_end(l->op.rq);
+		logs_eof(l);
 	}
-	op_end(&l->op);
 }
 
 /* ---- both ---- */
@@ -174,13 +184,16 @@ static int read_query(struct logs *l, struct inis_error *err)
 {
 	const struct http_request *rq = l->op.rq;
 	int64_t positions = 0;
+	bool ended = false;
 
-	if (query_bool(rq, "follow", &l->follow, err) < 0 ||
+	if (query_bool(rq, "ended", &ended, err) < 0 || query_bool(rq, "follow", &l->follow, err) < 0 ||
 	    query_int(rq, "from", 0, FIELD_INT_MAX, &l->from[AGENT_OUT], err) < 0 ||
 	    query_int(rq, "from_stderr", 0, FIELD_INT_MAX, &l->from[AGENT_ERR], err) < 0 ||
 	    query_int(rq, "positions", 0, 1, &positions, err) < 0)
 		return -1;
 	l->positions = positions;
+	if (ended)
+		l->op.ended = ended_logs;
 	return 0;
 }
 

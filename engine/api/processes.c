@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "api/audit.h"
 #include "api/command.h"
+#include "api/ended.h"
 #include "api/fields.h"
 #include "api/handlers.h"
 #include "api/object.h"
@@ -33,6 +35,7 @@ static const struct agent_handler ONE = {.done = on_process};
 struct start {
 	struct op op;
 	struct command command;
+	struct audit audit;
 	const char *name;
 	int64_t timeout_ms;
 	bool keep_alive;
@@ -43,6 +46,7 @@ static void on_started(void *ctx, const struct agent_result *r, const struct ini
 {
 	struct op *op = ctx;
 
+	audit_end(&((struct start *)op)->audit, NULL, err);
 	if (err)
 		op_fail(op, err);
 	else
@@ -51,6 +55,7 @@ static void on_started(void *ctx, const struct agent_result *r, const struct ini
 
 static void free_start(struct op *op)
 {
+	audit_end(&((struct start *)op)->audit, NULL, NULL);
 	command_free(&((struct start *)op)->command);
 }
 
@@ -69,6 +74,7 @@ static void go_start(struct op *op)
 		return;
 	}
 	command_put(&st->command, &m);
+	audit_begin(&st->audit, op->rq, op->session, AUDIT_PROCESS, st->name, st->command.argv, st->command.argc);
 	op_call(op, agent_proc_start(op_agent(op), &m, &handler, op, &err), &err);
 }
 
@@ -157,7 +163,7 @@ void processes_get(struct http_request *rq)
 	if (!l)
 		return;
 	l->op.cleanup = free_listing;
-	op_begin(&l->op);
+	ended_begin(&l->op, ended_list);
 }
 
 /* ---- one ---- */
@@ -175,7 +181,7 @@ void process_get(struct http_request *rq)
 	struct op *op = op_new(rq, sizeof(*op), NULL, go_get);
 
 	if (op)
-		op_begin(op);
+		ended_begin(op, ended_get);
 }
 
 static void on_killed(void *ctx, const struct agent_result *r, const struct inis_error *err)

@@ -44,6 +44,7 @@ struct inis_broker_config {
 	uint32_t pool;
 	uint32_t disk_mb;
 	uint32_t log_level; /* enum inis_log_level */
+	uint32_t logs_uid; /* who owns what is kept of ended sessions; 0: nothing is kept */
 };
 
 /* Whether the broker is ready; if not, why this machine cannot have units. It then exits with 1. */

@@ -138,6 +138,7 @@ static struct inis_driver *start(struct broker *b, struct inis_error *err)
 		.uid_ranges = config.uid_ranges,
 		.pool = config.pool,
 		.disk_mb = config.disk_mb,
+		.logs_uid = config.logs_uid,
 		.range_locks = INIS_BROKER_FD_RANGES,
 	};
 	return inis_container_new(&container, err);

@@ -101,15 +101,16 @@ static int read_instance(struct state *s, struct inis_error *err)
 	return inis_put_at(s->dir, "instance", s->instance, INSTANCE_LEN, 0600, err);
 }
 
-static int make_store(struct state *s, const struct inisd_config *config, struct inis_error *err)
+static int make_front_dir(const struct state *s, const struct inisd_config *config, const char *name,
+			  char path[static PATH_MAX + 8], struct inis_error *err)
 {
-	cleanup_close int db = inis_make_dir_at(s->dir, "db", 0700, err);
+	cleanup_close int dir = inis_make_dir_at(s->dir, name, 0700, err);
 
-	if (db < 0)
+	if (dir < 0)
 		return -1;
-	if (fchown(db, (uid_t)config->front_uid, (gid_t)config->front_uid) < 0 || fchmod(db, 0700) < 0)
-		return inis_fail_errno(err, "owner of %s/db", config->state_dir);
-	snprintf(s->store_dir, sizeof(s->store_dir), "%s/db", config->state_dir);
+	if (fchown(dir, (uid_t)config->front_uid, (gid_t)config->front_uid) < 0 || fchmod(dir, 0700) < 0)
+		return inis_fail_errno(err, "owner of %s/%s", config->state_dir, name);
+	snprintf(path, PATH_MAX + 8, "%s/%s", config->state_dir, name);
 	return 0;
 }
 
@@ -164,7 +165,8 @@ int state_open(struct state *s, const struct inisd_config *config, struct inis_e
 {
 	*s = (struct state){.dir = -1, .lock = -1, .broker_lock = -1, .ranges = -1};
 	if (open_dir(s, config->state_dir, err) < 0 || take_locks(s, err) < 0 || read_instance(s, err) < 0 ||
-	    make_store(s, config, err) < 0 || state_check_reachable(s->store_dir, config, err) < 0 || open_ranges(s, err) < 0) {
+	    make_front_dir(s, config, "db", s->store_dir, err) < 0 ||
+	    make_front_dir(s, config, "logs", s->logs_dir, err) < 0 || state_check_reachable(s->store_dir, config, err) < 0 || open_ranges(s, err) < 0) {
 		state_close(s);
 		return -1;
 	}

@@ -7,7 +7,7 @@
  *   instance     name that tells this server's kernel objects from those of others on the machine
  *   key          API keys (or elsewhere)
  *   engine.json  how to reach the server, while it runs
- *   db/          the front's
+ *   db/ logs/    the front's
  *   units/ templates/   the broker's
  */
 #ifndef INIS_DAEMON_STATE_H
@@ -27,6 +27,7 @@ struct state {
 	int ranges; /* the machine's file of uid range locks */
 	char instance[INIS_INSTANCE_MAX + 1];
 	char store_dir[PATH_MAX + 8];
+	char logs_dir[PATH_MAX + 8]; /* what is kept of ended sessions */
 };
 
 /* Makes what is missing, takes the locks. Another server on the directory: conflict. */

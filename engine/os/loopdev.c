@@ -79,12 +79,21 @@ static bool read_label(int number, char label[static LO_NAME_SIZE], int *device)
 	return true;
 }
 
-bool inis_loop_attached(int number, const char *label)
+int inis_loop_hold(int number, const char *label)
 {
 	cleanup_close int device = -1;
 	char found[LO_NAME_SIZE];
 
-	return read_label(number, found, &device) && strncmp(found, label, LO_NAME_SIZE - 1) == 0;
+	if (read_label(number, found, &device) && strncmp(found, label, LO_NAME_SIZE - 1) == 0)
+		return take_fd(&device);
+	return -1;
+}
+
+bool inis_loop_attached(int number, const char *label)
+{
+	cleanup_close int device = inis_loop_hold(number, label);
+
+	return device >= 0;
 }
 
 void inis_loop_detach_stray(const char *prefix, bool (*keep)(void *ctx, const char *label), void *ctx)

@@ -26,6 +26,9 @@ void inis_loop_direct(int number);
 /* Whether loop device `number` is attached under this label. */
 bool inis_loop_attached(int number, const char *label);
 
+/* Its descriptor when it is, or -1: as long as that is open the device does not clear itself. */
+int inis_loop_hold(int number, const char *label);
+
 /* Detaches every loop device whose label starts with prefix (of someone who died before mounting it). */
 void inis_loop_detach_stray(const char *prefix, bool (*keep)(void *ctx, const char *label), void *ctx);
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "session/agent_private.h"
+#include "wire/spool_proto.h"
 
 static struct agent_call *find_call(struct agent *a, uint32_t channel)
 {
@@ -28,7 +29,7 @@ void agent_hello(struct agent *a)
 	const struct inis_hello hello = {.version = INIS_AGENT_VERSION,
 					 .window = INIS_AGENT_WINDOW,
 					 .features = INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES |
-						     INIS_FEATURE_PTYS | INIS_FEATURE_PAUSE};
+						     INIS_FEATURE_PTYS | INIS_FEATURE_PAUSE | INIS_FEATURE_USAGE};
 	cleanup_buf struct inis_buf payload = INIS_BUF_INIT(0);
 	cleanup_buf struct inis_buf out = INIS_BUF_INIT(0);
 
@@ -237,23 +238,6 @@ static void on_input_ack(struct agent_call *c, const struct inis_frame *f)
 		c->handler.input(c->ctx);
 }
 
-static bool exited_sound(const struct inis_exited *e)
-{
-	return e->exit_code >= 0 && e->exit_code <= 255 && e->signal <= 64 && e->duration_ms <= INT64_MAX;
-}
-
-static bool proc_sound(const struct inis_proc_info *p)
-{
-	char name[INIS_PROC_NAME_MAX + 1];
-
-	if (p->name.len > INIS_PROC_NAME_MAX || p->running > 1 || p->pid == 0 || p->argc == 0)
-		return false;
-	memcpy(name, p->name.s, p->name.len);
-	name[p->name.len] = '\0';
-	return proc_name_valid(name) && (p->running || exited_sound(&p->exit)) &&
-	       p->started_wall_ms <= (uint64_t)INT64_MAX / 2 && p->ended_wall_ms <= (uint64_t)INT64_MAX / 2;
-}
-
 /* -1: not such a message. On success r->proc must be freed. */
 static int decode(const struct agent_call *c, uint16_t type, const uint8_t *data, size_t n, struct agent_result *r)
 {
@@ -265,11 +249,15 @@ static int decode(const struct agent_call *c, uint16_t type, const uint8_t *data
 		r->end_flags = inis_unpack_u32(&u);
 		return inis_unpack_ok(&u) ? 0 : -1;
 	case INIS_F_EXITED:
-		return inis_exited_unpack(data, n, &r->exited) < 0 || !exited_sound(&r->exited) ? -1 : 0;
+		return inis_exited_unpack(data, n, &r->exited) < 0 || !inis_exited_sound(&r->exited) ? -1 : 0;
 	case INIS_F_PROC_INFO:
-		return inis_proc_info_unpack(data, n, &r->proc) < 0 || !proc_sound(&r->proc) ? -1 : 0;
+		return inis_proc_info_unpack(data, n, &r->proc) < 0 || !inis_proc_info_sound(&r->proc) ? -1 : 0;
 	case INIS_F_FILE_INFO:
 		return inis_file_info_unpack(data, n, &r->file);
+	case INIS_F_PTY_INFO:
+		return inis_pty_info_unpack(data, n, &r->tape);
+	case INIS_F_PTY_ENTRY:
+		return inis_pty_entry_unpack(data, n, &r->pty);
 	case INIS_F_LOGS_INFO:
 		r->first[AGENT_OUT] = inis_unpack_u64(&u);
 		r->first[AGENT_ERR] = inis_unpack_u64(&u);
@@ -293,6 +281,11 @@ static void on_info(struct agent_call *c, uint16_t type, const struct agent_resu
 			c->got[i] = c->acked[i] = r->first[i];
 		if (again)
 			return;
+	} else if (type == INIS_F_PTY_INFO) {
+		/* Said again after a break, in case that it had not come. */
+		if (again)
+			return;
+		c->got[AGENT_OUT] = c->acked[AGENT_OUT] = r->tape.first;
 	} else if (type == INIS_F_FILE_INFO && again) {
 		agent_fault(c->agent, "file described twice");
 		return;
@@ -367,6 +360,7 @@ static void on_message(struct agent_call *c, uint16_t type, const uint8_t *data,
 	}
 	if (decode(c, type, data, n, &r) < 0) {
 		inis_proc_info_free(&r.proc);
+		inis_pty_entry_free(&r.pty);
 		agent_fault(c->agent, "malformed answer");
 		return;
 	}
@@ -376,6 +370,7 @@ static void on_message(struct agent_call *c, uint16_t type, const uint8_t *data,
 	else
 		on_info(c, type, &r);
 	inis_proc_info_free(&r.proc);
+	inis_pty_entry_free(&r.pty);
 }
 
 /* A message may come in several frames of one type. */

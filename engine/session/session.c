@@ -273,6 +273,11 @@ void session_wait_settled(struct session *s, inis_ms limit, session_done done, v
 	session_wait_for(s, WAIT_SETTLED, limit, done, ctx);
 }
 
+void session_wait_gone(struct session *s, inis_ms limit, session_done done, void *ctx)
+{
+	session_wait_for(s, WAIT_GONE, limit, done, ctx);
+}
+
 void session_delete(struct session *s, enum end_reason reason, session_done done, void *ctx)
 {
 	session_ref(s);

@@ -35,6 +35,7 @@ enum inis_unit_fd_kind {
 	INIS_UNIT_FD_MOUNT = 2, /* detached mount, moved to target below the new root; target exists there */
 	INIS_UNIT_FD_OOM_COUNTER =
 		3, /* cgroup v2 memory.events or v1 memory.oom_control, read-only; holds a line "oom_kill N" */
+	INIS_UNIT_FD_SPOOL = 4, /* directory for what is kept of processes, on the unit's disk: wire/spool_proto.h */
 };
 
 #define INIS_UNIT_NO_SUDO 0x1 /* set no_new_privs: nothing in the guest ever gains rights */

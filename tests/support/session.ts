@@ -41,6 +41,8 @@ export interface ProcessLogs {
   stderr_offset: number;
 }
 
+type Query = Record<string, number | boolean>;
+
 export const sh = (script: string): string[] => ["sh", "-c", script];
 
 /** The exact bytes of a text member and its encoding flag. */
@@ -135,19 +137,23 @@ export class TestSession {
     return (await this.expect(200, "POST", "/processes", { json })).json as unknown as ProcessObject;
   }
 
-  async process(name: string): Promise<ProcessObject> {
-    return (await this.expect(200, "GET", `/processes/${name}`)).json as unknown as ProcessObject;
+  async process(name: string, query: Query = {}): Promise<ProcessObject> {
+    return (await this.expect(200, "GET", `/processes/${name}`, { query })).json as unknown as ProcessObject;
+  }
+
+  async processes(query: Query = {}): Promise<ProcessObject[]> {
+    return (await this.expect(200, "GET", "/processes", { query })).json.processes as unknown as ProcessObject[];
   }
 
   async kill(name: string, query: Record<string, number> = {}): Promise<ProcessObject> {
     return (await this.expect(200, "DELETE", `/processes/${name}`, { query })).json as unknown as ProcessObject;
   }
 
-  async logs(name: string, query: Record<string, number> = {}): Promise<ProcessLogs> {
+  async logs(name: string, query: Query = {}): Promise<ProcessLogs> {
     return (await this.expect(200, "GET", `/processes/${name}/logs`, { query })).json as unknown as ProcessLogs;
   }
 
-  follow(name: string, query: Record<string, number> = {}): Promise<EventStream> {
+  follow(name: string, query: Query = {}): Promise<EventStream> {
     return this.client.events("GET", this.path(`/processes/${name}/logs`), { query: { follow: true, ...query } });
   }
 

@@ -19,7 +19,9 @@
 #include "os/net.h"
 #include "wire/agent_proto.h"
 
-#define SHM_MB_MIN 64u
+#define SHM_MB_MIN      64u
+/* Settling flushes the image: not while the create is being stored and its first command starts. */
+#define SETTLE_AFTER_MS 100
 
 /* The pool's disks have one size and one base; another one is made now. */
 static int fit_rootfs(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
@@ -80,7 +82,9 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", take_fd(&cu->root)) < 0 ||
 	    (cu->base->host && parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0) ||
 	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/dev", inis_mount_clone(AT_FDCWD, RUN_DEV, false, err)) < 0 ||
-	    parcel_add(p, INIS_UNIT_FD_OOM_COUNTER, "", inis_cgroup_oom_counter(&cu->c->cgroups, cu->u.id.s, err)) < 0)
+	    parcel_add(p, INIS_UNIT_FD_OOM_COUNTER, "", inis_cgroup_oom_counter(&cu->c->cgroups, cu->u.id.s, err)) <
+		    0 ||
+	    parcel_add(p, INIS_UNIT_FD_SPOOL, "", layer_open_spool(&cu->layer, err)) < 0)
 		return -1;
 	return 0;
 }
@@ -162,7 +166,7 @@ static void settle_done(struct inis_job *job)
 		cunit_destroy_step(cu);
 }
 
-static void begin_settle(struct cunit *cu)
+void cunit_settle(struct cunit *cu)
 {
 	cu->job.work = work_settle;
 	cu->job.done = settle_done;
@@ -190,7 +194,7 @@ void cunit_activate_event(struct cunit *cu)
 	want->created(want->ctx, &cu->u, agent, NULL);
 	free(want);
 	if (cu->state == CU_LIVE)
-		begin_settle(cu);
+		inis_timer_start(cu->c->config.events, &cu->deadline, SETTLE_AFTER_MS);
 }
 
 int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err)

@@ -71,7 +71,7 @@ static void fill(struct cunit *cu, const struct record *r)
 
 static bool can_live(const struct cunit *cu)
 {
-	return cu->u.session.s[0] != '\0' && cu->u.pidfd >= 0 && cu->cgroup >= 0;
+	return cu->stage == RECORD_IN_USE && cu->u.session.s[0] != '\0' && cu->u.pidfd >= 0 && cu->cgroup >= 0;
 }
 
 static int take_over(struct container *c, const struct unit_id *id, struct inis_error *err)
@@ -84,7 +84,7 @@ static int take_over(struct container *c, const struct unit_id *id, struct inis_
 	cu->state = CU_DYING;
 	cu->layer.kind = INIS_DISK_SOFT;
 	cu->dir = inis_openat2(c->units_dir, id->s, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, 0);
-	if (cu->dir >= 0 && record_read(cu->dir, id, &r, NULL) == 0)
+	if (cu->dir >= 0 && record_read(cu->dir, id, &r, &cu->stage, NULL) == 0)
 		fill(cu, &r);
 	if (can_live(cu) && cunit_watch_exit(cu, NULL) == 0) {
 		cu->state = CU_LIVE;

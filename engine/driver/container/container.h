@@ -17,6 +17,7 @@ struct inis_container_config {
 	uint32_t uid_ranges; /* how many ranges of 65536 */
 	uint32_t pool; /* blank units kept ready */
 	uint32_t disk_mb; /* disk of pooled units; another size costs the time to make it */
+	uint32_t logs_uid; /* owner of what is kept of sessions in logs/; 0: nothing is kept */
 	int range_locks; /* file shared by all servers of the machine, or -1; stays the caller's */
 };
 

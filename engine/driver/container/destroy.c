@@ -2,14 +2,16 @@
  *
  * destroy.c - removing a unit until nothing of it is left.
  *
- * cgroup.kill ends every process, frozen ones too. PID 1 ends last, and with it the mount namespace; then the loop
- * device clears itself, the cgroups can be removed and the files deleted. The kernel does much of this a little
- * later than it says, so each step is looked at again until it is true. After the deadline the caller is told that
- * something is left; the attempts go on, and until they succeed the uid range is not used again.
+ * cgroup.kill ends every process, frozen ones too. PID 1 ends last, and with it the mount namespace; then what the
+ * processes left is put aside (keep.c), the loop device clears itself, the cgroups can be removed and the files
+ * deleted. The kernel does much of this a little later than it says, so each step is looked at again until it is
+ * true. After the deadline the caller is told that something is left; the attempts go on, and until they succeed the
+ * uid range is not used again.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,8 +22,6 @@
 
 #define RETRY_SLOW_MS 200
 #define QUICK_TRIES   200u
-/* More than so much is deleted by a child: freeing the blocks takes time. In 512-byte blocks. */
-#define SMALL_FILE    ((64 << 20) / 512)
 
 static void on_timer(struct inis_timer *t)
 {
@@ -89,7 +89,7 @@ static bool all_gone(struct cunit *cu)
 {
 	bool groups;
 
-	if (!processes_gone(cu) || cu->job_running)
+	if (!processes_gone(cu) || cu->job_running || cunit_keep(cu))
 		return false;
 	close_fd(&cu->sock);
 	close_fd(&cu->root);
@@ -161,13 +161,25 @@ void cunit_destroy(struct inis_driver *d, struct inis_unit *u, inis_driver_done 
 	inis_fail(&err, INIS_SESSION_ENDED, "the unit is being destroyed");
 	cunit_change_abort(cu, &err);
 	/* A broker that dies now leaves it to the next one to go on. */
-	if (cu->record.session.s[0] != '\0') {
-		cu->record.session.s[0] = '\0';
-		record_write(cu->dir, &cu->record, NULL);
+	if (cu->record.session.s[0] != '\0' && cu->stage == RECORD_IN_USE) {
+		cu->stage = RECORD_ENDING;
+		record_advance(cu->dir, cu->stage);
 	}
 	kill_all(cu);
 	inis_watch_stop(ev, &cu->sock_watch);
 	inis_timer_stop(ev, &cu->deadline);
 	/* From a timer: the callers of this may still look at the unit. */
 	inis_timer_start(ev, &cu->destroy_timer, 0);
+}
+
+bool cunit_await_end(struct inis_driver *d, const struct unit_id *id, inis_driver_done done, void *ctx)
+{
+	for (struct cunit *cu = container_of_driver(d)->units; cu; cu = cu->next) {
+		if (strcmp(cu->u.id.s, id->s) != 0 || cu->state != CU_DYING || cu->destroy_done)
+			continue;
+		cu->destroy_done = done;
+		cu->destroy_ctx = ctx;
+		return true;
+	}
+	return false;
 }

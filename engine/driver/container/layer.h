@@ -4,7 +4,8 @@
  *
  * What is stored has guest ids (root is 0), whatever range the unit has: all mounts of it are id-mapped. A hard
  * layer is an ext4 image on a loop device, so that the kernel enforces its size. A soft one, where loop devices or
- * ext4 cannot be had, is a plain directory.
+ * ext4 cannot be had, is a plain directory. Beside the writable layer's own directories lies that of the spools: on
+ * the unit's disk, and no path inside leads to it.
  */
 #ifndef INIS_DRIVER_CONTAINER_LAYER_H
 #define INIS_DRIVER_CONTAINER_LAYER_H
@@ -44,6 +45,15 @@ void layer_settle(const struct layer *l);
 void layer_release(struct layer *l);
 /* Opens the mount of a hard layer again, for an adopted unit whose loop number is known. */
 int layer_reopen(struct layer *l, struct inis_error *err);
+/* Makes the spool directory; the caller's file system ids are those of the unit's root. */
+int layer_make_spool(const struct layer *l, struct inis_error *err);
+/* Opens it, of an open mount. */
+int layer_open_spool(const struct layer *l, struct inis_error *err);
+/*
+ * Likewise when all users of the layer are dead, and perhaps the broker that made it: what is not mounted any more is
+ * mounted again, if need be from the image in unit_dir. Not after layer_shut().
+ */
+int layer_recover_spool(struct layer *l, int unit_dir, const char *label, struct inis_error *err);
 /* Throws away what the kernel has not written yet, so that unmounting does not write it. Only when all users are dead. */
 void layer_shut(struct layer *l);
 /* Removes the files of a layer nobody uses. */

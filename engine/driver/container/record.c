@@ -4,13 +4,15 @@
  */
 #include "driver/container/record.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "os/path.h"
 #include "template/manifest.h"
 #include "wire/broker_proto.h"
 
-#define FILE_NAME "unit"
+static const char *const FILE_NAMES[] = {
+	[RECORD_IN_USE] = "unit", [RECORD_ENDING] = "ending", [RECORD_EMPTIED] = "emptied"};
 
 void record_init(struct record *r)
 {
@@ -60,13 +62,24 @@ int record_check(const void *data, size_t n, const struct unit_id *id, struct re
 
 int record_write(int unit_dir, const struct record *r, struct inis_error *err)
 {
-	return inis_put_at(unit_dir, FILE_NAME, r, sizeof(*r), 0600, err);
+	return inis_put_at(unit_dir, FILE_NAMES[RECORD_IN_USE], r, sizeof(*r), 0600, err);
 }
 
-int record_read(int unit_dir, const struct unit_id *id, struct record *out, struct inis_error *err)
+int record_read(int unit_dir, const struct unit_id *id, struct record *out, enum record_stage *stage,
+		struct inis_error *err)
 {
 	char buf[sizeof(*out) + 2];
-	ssize_t n = inis_read_at(unit_dir, FILE_NAME, buf, sizeof(buf), err);
 
-	return n < 0 ? -1 : record_check(buf, (size_t)n, id, out, err);
+	for (*stage = RECORD_IN_USE; *stage <= RECORD_EMPTIED; (*stage)++) {
+		ssize_t n = inis_read_at(unit_dir, FILE_NAMES[*stage], buf, sizeof(buf), NULL);
+
+		if (n >= 0)
+			return record_check(buf, (size_t)n, id, out, err);
+	}
+	return inis_fail(err, INIS_INTERNAL, "unit without a record");
+}
+
+void record_advance(int unit_dir, enum record_stage to)
+{
+	renameat(unit_dir, FILE_NAMES[to - 1], unit_dir, FILE_NAMES[to]);
 }

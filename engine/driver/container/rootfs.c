@@ -48,7 +48,7 @@ static int make_usr(struct cunit *cu, int userns, struct inis_error *err)
 }
 
 /* As the range's root, so that they are stored as the guest's root's. */
-static int make_name_files(struct cunit *cu, struct inis_error *err)
+static int make_own_files(struct cunit *cu, struct inis_error *err)
 {
 	cleanup_close int etc = -1;
 	int rc;
@@ -59,6 +59,8 @@ static int make_name_files(struct cunit *cu, struct inis_error *err)
 	rc = etc < 0 ? -1 : inis_create_at(etc, "hostname", "", 0644, err);
 	if (rc == 0)
 		rc = inis_create_at(etc, "hosts", "", 0644, err);
+	if (rc == 0)
+		rc = layer_make_spool(&cu->layer, err);
 	inis_fsid_restore();
 	return rc;
 }
@@ -67,7 +69,7 @@ static int make_root(struct cunit *cu, int userns, struct inis_error *err)
 {
 	cleanup_close int base = mapped(cu->base->dir, "root", cu->c->config.state_dir, userns, err);
 
-	if (base < 0 || make_name_files(cu, err) < 0)
+	if (base < 0 || make_own_files(cu, err) < 0)
 		return -1;
 	cu->root = overlay_mount(&base, 1, &cu->layer, cu->u.uid_base, MOUNT_ATTR_NODEV, err);
 	return cu->root < 0 ? -1 : 0;

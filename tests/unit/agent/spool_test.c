@@ -82,7 +82,7 @@ static void every_byte_is_at_its_offset(void **state)
 	struct spool s;
 
 	(void)state;
-	spool_init(&s, "web", "out");
+	spool_init(&s, "web", false);
 	append(&s, 3 * 1024 * 1024 + 17);
 	assert_int_equal(spool_first(&s), 0);
 	assert_int_equal(check_from(&s, 0), 3 * 1024 * 1024 + 17);
@@ -97,7 +97,7 @@ static void the_last_4_mib_are_kept_and_older_gives_way(void **state)
 	uint64_t first;
 
 	(void)state;
-	spool_init(&s, "web", "out");
+	spool_init(&s, "web", false);
 	append(&s, 11 * 1024 * 1024 + 5);
 	first = spool_first(&s);
 	assert_true(s.end - first >= SPOOL_KEEP);
@@ -110,13 +110,12 @@ static void the_last_4_mib_are_kept_and_older_gives_way(void **state)
 static void the_cap_of_the_session_takes_from_exited_ones_first(void **state)
 {
 	static struct spool list[20];
+	static char names[20][16];
 
 	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "p%u", i);
-		spool_init(&list[i], name, "out");
+		snprintf(names[i], sizeof(names[i]), "p%u", i);
+		spool_init(&list[i], names[i], false);
 		append(&list[i], SPOOL_KEEP);
 		if (i < 8)
 			spool_retire(&list[i]);
@@ -138,7 +137,7 @@ static void a_damaged_spool_reads_as_missing(void **state)
 	char path[128];
 
 	(void)state;
-	spool_init(&s, "web", "out");
+	spool_init(&s, "web", false);
 	append(&s, 2 * SPOOL_SEGMENT);
 	snprintf(path, sizeof(path), "%s/web@out@0000000000000000", dir);
 	assert_int_equal(unlink(path), 0);
@@ -158,7 +157,7 @@ static void a_full_disk_drops_bytes_and_nothing_else(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	small.rlim_max = old.rlim_max;
-	spool_init(&s, "web", "out");
+	spool_init(&s, "web", false);
 	append(&s, 100);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	append(&s, 4096);
@@ -176,14 +175,14 @@ static void names_of_processes_do_not_meet(void **state)
 	struct spool a, b, again;
 
 	(void)state;
-	spool_init(&a, "x", "out");
-	spool_init(&b, "x", "err");
+	spool_init(&a, "x", false);
+	spool_init(&b, "x", true);
 	append(&a, 10);
 	append(&b, 20);
 	assert_int_equal(check_from(&a, 0), 10);
 	assert_int_equal(check_from(&b, 0), 20);
 	spool_remove(&a);
-	spool_init(&again, "x", "out");
+	spool_init(&again, "x", false);
 	append(&again, 5);
 	assert_int_equal(check_from(&again, 0), 5);
 	spool_remove(&again);

@@ -117,6 +117,7 @@ static void make_root(struct unit *u)
 	for (unsigned i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		make_dir(u, dirs[i], 0755, 0);
 	make_dir(u, "root/tmp", 01777, 0);
+	make_dir(u, "spool", 0700, 0);
 	make_dir(u, "root/workspace", 0755, 999);
 	make_dir(u, "root/home/sandbox", 0755, 999);
 	make_link(u, "root/bin", "usr/bin");
@@ -288,6 +289,15 @@ static int oom_counter(const struct unit *u)
 	return (int)must(open(path, O_RDONLY | O_CLOEXEC));
 }
 
+static int spool_dir(const struct unit *u)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/spool", u->dir);
+	return (int)must(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 void unit_activate(struct unit *u, uint32_t flags)
 {
 	struct inis_error err = INIS_ERROR_INIT;
@@ -295,18 +305,19 @@ void unit_activate(struct unit *u, uint32_t flags)
 		.magic = INIS_UNIT_MAGIC,
 		.verb = INIS_UNIT_ACTIVATE,
 		.flags = flags,
-		.fd_count = 4,
+		.fd_count = 5,
 		.shm_mb = 16,
 		.hostname = "guest",
 		.fds = {{.kind = INIS_UNIT_FD_ROOT},
 			{.kind = INIS_UNIT_FD_MOUNT, .target = "/usr"},
 			{.kind = INIS_UNIT_FD_MOUNT, .target = "/dev"},
-			{.kind = INIS_UNIT_FD_OOM_COUNTER}},
+			{.kind = INIS_UNIT_FD_OOM_COUNTER},
+			{.kind = INIS_UNIT_FD_SPOOL}},
 	};
-	int fds[4] = {clone_of(u, "root"), usr_for(u), clone_of(u, "dev"), oom_counter(u)};
+	int fds[5] = {clone_of(u, "root"), usr_for(u), clone_of(u, "dev"), oom_counter(u), spool_dir(u)};
 
-	must(inis_packet_send(u->sock, &m, sizeof(m), fds, 4, &err));
-	for (unsigned i = 0; i < 4; i++)
+	must(inis_packet_send(u->sock, &m, sizeof(m), fds, 5, &err));
+	for (unsigned i = 0; i < 5; i++)
 		close(fds[i]);
 	expect_status(u, INIS_UNIT_ACTIVE);
 }

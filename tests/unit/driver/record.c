@@ -42,20 +42,27 @@ static void a_record_is_read_back_as_written(void **state)
 	char path[] = "/tmp/inis-record-test.XXXXXX";
 	struct record r = sample();
 	struct record back;
+	enum record_stage stage;
 	cleanup_close int dir = -1;
 	cleanup_close int tmp = inis_open_dir("/tmp", NULL);
 
 	(void)state;
 	assert_non_null(mkdtemp(path));
 	dir = inis_open_dir(path, NULL);
-	assert_int_equal(record_read(dir, &id, &back, NULL), -1);
+	assert_int_equal(record_read(dir, &id, &back, &stage, NULL), -1);
 	assert_int_equal(record_write(dir, &r, NULL), 0);
-	assert_int_equal(record_read(dir, &id, &back, NULL), 0);
+	assert_int_equal(record_read(dir, &id, &back, &stage, NULL), 0);
 	assert_memory_equal(&r, &back, sizeof(r));
 	r.session.s[0] = '\0';
 	assert_int_equal(record_write(dir, &r, NULL), 0);
-	assert_int_equal(record_read(dir, &id, &back, NULL), 0);
+	assert_int_equal(record_read(dir, &id, &back, &stage, NULL), 0);
 	assert_string_equal(back.session.s, "");
+	assert_int_equal(stage, RECORD_IN_USE);
+	for (enum record_stage to = RECORD_ENDING; to <= RECORD_EMPTIED; to++) {
+		record_advance(dir, to);
+		assert_int_equal(record_read(dir, &id, &back, &stage, NULL), 0);
+		assert_int_equal(stage, to);
+	}
 	inis_remove_tree_at(tmp, strrchr(path, '/') + 1, NULL);
 }
 
