@@ -2,8 +2,9 @@
  *
  * mounts.c - the guest's view of the file system.
  *
- * Order matters. The kernel's file systems are made while the old root is still there: a new procfs needs a visible
- * one to exist. They are attached after the pivot, so that no symbolic link of the image can lead out of it.
+ * Order matters. The kernel's file systems are made while the old root is still there, ahead of any session: a new
+ * procfs needs a visible one to exist. They are attached after the pivot, so that no symbolic link of the image can
+ * lead out of it.
  */
 #include "agent/mounts.h"
 
@@ -34,44 +35,30 @@ static const char *const READ_ONLY[] = {"/proc/sys", "/proc/bus", "/proc/fs", "/
 
 #define COUNT(list_) (sizeof(list_) / sizeof((list_)[0]))
 
-struct kernel_mounts {
+/* Made while the unit is blank; proc with all that hides parts of it. */
+static struct {
 	int proc, pts, shm, mqueue;
-};
+} kernel = {-1, -1, -1, -1};
 
-static void close_kernel_mounts(struct kernel_mounts *m)
+static int make_kernel_mounts(struct inis_error *err)
 {
-	close_fd(&m->proc);
-	close_fd(&m->pts);
-	close_fd(&m->shm);
-	close_fd(&m->mqueue);
-}
-
-static int make_kernel_mounts(struct kernel_mounts *m, uint32_t shm_mb, struct inis_error *err)
-{
-	char size[24];
 	const struct inis_mount_option pts[] = {INIS_OPT_FLAG("newinstance"), INIS_OPT_TEXT("ptmxmode", "0666"),
 						INIS_OPT_TEXT("mode", "0620"), INIS_OPT_TEXT("gid", "5")};
-	const struct inis_mount_option shm[] = {INIS_OPT_TEXT("mode", "1777"), INIS_OPT_TEXT("size", size)};
+	const struct inis_mount_option shm[] = {INIS_OPT_TEXT("mode", "1777")};
 
-	snprintf(size, sizeof(size), "%um", shm_mb);
-	m->proc = inis_mount_new("proc", NULL, 0, LOCKED_DOWN, err);
-	if (m->proc < 0)
+	kernel.pts = inis_mount_new("devpts", pts, COUNT(pts), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+	if (kernel.pts < 0)
 		return -1;
-	m->pts = inis_mount_new("devpts", pts, COUNT(pts), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
-	if (m->pts < 0)
+	kernel.shm = inis_mount_new("tmpfs", shm, COUNT(shm), LOCKED_DOWN, err);
+	if (kernel.shm < 0)
 		return -1;
-	m->shm = inis_mount_new("tmpfs", shm, COUNT(shm), LOCKED_DOWN, err);
-	if (m->shm < 0)
-		return -1;
-	m->mqueue = inis_mount_new("mqueue", NULL, 0, LOCKED_DOWN, err);
-	return m->mqueue < 0 ? -1 : 0;
+	kernel.mqueue = inis_mount_new("mqueue", NULL, 0, LOCKED_DOWN, err);
+	return kernel.mqueue < 0 ? -1 : 0;
 }
 
 /* The new root is put over the old one, entered by descriptor, and the old one dropped. */
 static int pivot(int root, struct inis_error *err)
 {
-	if (syscall(SYS_mount, NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0)
-		return inis_fail_errno(err, "make mounts private");
 	if (inis_mount_attach(root, AT_FDCWD, "/", err) < 0)
 		return -1;
 	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
@@ -86,15 +73,14 @@ static int attach(int mount, const char *target, struct inis_error *err)
 	return inis_mount_attach(mount, AT_FDCWD, target, err);
 }
 
-static int attach_all(const struct given_mount *given, unsigned n, const struct kernel_mounts *m,
-		      struct inis_error *err)
+static int attach_all(const struct given_mount *given, unsigned n, struct inis_error *err)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (attach(given[i].fd, given[i].target, err) < 0)
 			return -1;
 	}
-	if (attach(m->proc, "/proc", err) < 0 || attach(m->pts, "/dev/pts", err) < 0 ||
-	    attach(m->shm, "/dev/shm", err) < 0 || attach(m->mqueue, "/dev/mqueue", err) < 0)
+	if (attach(kernel.proc, "/proc", err) < 0 || attach(kernel.pts, "/dev/pts", err) < 0 ||
+	    attach(kernel.shm, "/dev/shm", err) < 0 || attach(kernel.mqueue, "/dev/mqueue", err) < 0)
 		return -1;
 	return 0;
 }
@@ -147,12 +133,41 @@ static int restrict_proc(struct inis_error *err)
 	return 0;
 }
 
+/* Put together at its place in the old root, then taken along with everything on it. */
+static int make_proc(struct inis_error *err)
+{
+	cleanup_close int bare = inis_mount_new("proc", NULL, 0, LOCKED_DOWN, err);
+
+	if (bare < 0 || attach(bare, "/proc", err) < 0 || restrict_proc(err) < 0)
+		return -1;
+	kernel.proc = inis_mount_clone(AT_FDCWD, "/proc", true, err);
+	return kernel.proc < 0 ? -1 : 0;
+}
+
+int mounts_prepare(struct inis_error *err)
+{
+	if (syscall(SYS_mount, NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0)
+		return inis_fail_errno(err, "make mounts private");
+	return make_proc(err) < 0 ? -1 : make_kernel_mounts(err);
+}
+
+/* The tmpfs was made before its size was known. */
+static int size_shm(uint32_t shm_mb, struct inis_error *err)
+{
+	char size[24];
+	const struct inis_mount_option option = INIS_OPT_TEXT("size", size);
+
+	snprintf(size, sizeof(size), "%um", shm_mb);
+	return inis_mount_reconfigure(kernel.shm, &option, 1, err);
+}
+
 int mounts_enter(int root, const struct given_mount *given, unsigned n, uint32_t shm_mb, struct inis_error *err)
 {
-	__attribute__((cleanup(close_kernel_mounts))) struct kernel_mounts kernel = {-1, -1, -1, -1};
-
-	if (make_kernel_mounts(&kernel, shm_mb, err) < 0 || pivot(root, err) < 0 ||
-	    attach_all(given, n, &kernel, err) < 0)
+	if (size_shm(shm_mb, err) < 0 || pivot(root, err) < 0 || attach_all(given, n, err) < 0)
 		return -1;
-	return restrict_proc(err);
+	close_fd(&kernel.proc);
+	close_fd(&kernel.pts);
+	close_fd(&kernel.shm);
+	close_fd(&kernel.mqueue);
+	return 0;
 }

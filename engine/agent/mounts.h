@@ -15,9 +15,12 @@ struct given_mount {
 	const char *target;
 };
 
+/* What needs no root yet: the kernel's own file systems, with what of /proc is not a guest's business hidden. */
+int mounts_prepare(struct inis_error *err);
+
 /*
- * Makes `root` the root directory, attaches the given mounts in order and the kernel's own file systems, hides what
- * of /proc is not a guest's business. Nothing of the old root is reachable afterwards.
+ * Makes `root` the root directory, attaches the given mounts in order and those that were
+ * prepared. Nothing of the old root is reachable afterwards.
  */
 int mounts_enter(int root, const struct given_mount *given, unsigned n, uint32_t shm_mb, struct inis_error *err);
 

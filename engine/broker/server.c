@@ -23,14 +23,22 @@ static void on_refill(struct inis_timer *t)
 
 	if (made < 0)
 		inis_log(INIS_LOG_WARN, "no unit for the pool", "reason", err.message, NULL);
+	s->refill_by = inis_events_now(s->events) + SERVER_PATIENCE_MS;
 	if (made != 0)
 		inis_timer_start(s->events, t, made > 0 ? SERVER_REFILL_MS : SERVER_RETRY_MS);
 }
 
 void server_want_refill(struct server *s)
 {
-	if (!s->refill.armed && !s->ending)
-		inis_timer_start(s->events, &s->refill, SERVER_REFILL_MS);
+	inis_ms now = inis_events_now(s->events);
+	inis_ms left;
+
+	if (s->ending)
+		return;
+	if (!s->refill.armed)
+		s->refill_by = now + SERVER_PATIENCE_MS;
+	left = s->refill_by > now ? s->refill_by - now : 0;
+	inis_timer_start(s->events, &s->refill, left < SERVER_QUIET_MS ? left : SERVER_QUIET_MS);
 }
 
 static void on_exited(void *ctx, struct inis_unit *u)

@@ -12,6 +12,9 @@
 #include "wire/broker_proto.h"
 
 #define SERVER_REFILL_MS    5 /* between two units made for the pool */
+/* The pool is filled when there is time: not beside the first command of the session that took a unit from it. */
+#define SERVER_QUIET_MS     25 /* since the last create or destroy */
+#define SERVER_PATIENCE_MS  250 /* since the first of them, or since the last unit was made */
 #define SERVER_RETRY_MS     1000 /* after one could not be made */
 /* A front that asks faster than it listens is bounded, not trusted. */
 #define SERVER_REQUESTS_MAX 4096
@@ -38,6 +41,7 @@ struct server {
 	struct request *requests; /* in progress */
 	unsigned request_count;
 	struct inis_timer refill;
+	inis_ms refill_by; /* while the timer is armed: it may be put off until then */
 	bool ending; /* the pool is not filled any more */
 	uint64_t host_mem_mb;
 };
@@ -55,7 +59,7 @@ void server_handle(struct server *s, const struct inis_broker_msg *msg);
 
 /* Sends a packet, or keeps it until the socket takes it. The descriptor (or -1) is the callee's. */
 void server_send(struct server *s, const struct inis_broker_msg *msg, int fd);
-/* The pool has lost a unit. */
+/* The pool may have lost a unit; puts off filling it while more is asked for. */
 void server_want_refill(struct server *s);
 
 #endif

@@ -82,6 +82,21 @@ int inis_mount_attrs(int mount, uint64_t set, uint64_t clear, int userns, bool r
 	return 0;
 }
 
+int inis_mount_reconfigure(int mount, const struct inis_mount_option *options, unsigned n, struct inis_error *err)
+{
+	cleanup_close int fs = (int)syscall(SYS_fspick, mount, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+
+	if (fs < 0)
+		return inis_fail_errno(err, "change a file system");
+	for (unsigned i = 0; i < n; i++) {
+		if (set_option(fs, &options[i]) < 0)
+			return fail_with_reason(fs, options[i].key, "change", err);
+	}
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
+		return fail_with_reason(fs, "reconfigure", "change", err);
+	return 0;
+}
+
 int inis_mount_attach(int mount, int dir, const char *path, struct inis_error *err)
 {
 	unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | (path[0] == '\0' ? MOVE_MOUNT_T_EMPTY_PATH : 0);

@@ -44,6 +44,9 @@ int inis_mount_clone(int dir, const char *path, bool recursive, struct inis_erro
 /* Changes a detached mount; userns >= 0 also maps its ids through that user namespace. */
 int inis_mount_attrs(int mount, uint64_t set, uint64_t clear, int userns, bool recursive, struct inis_error *err);
 
+/* Changes options of the file system that is mounted, attached or not. */
+int inis_mount_reconfigure(int mount, const struct inis_mount_option *options, unsigned n, struct inis_error *err);
+
 /* Puts a detached mount at dir/path ("" = dir itself). */
 int inis_mount_attach(int mount, int dir, const char *path, struct inis_error *err);
 

@@ -155,7 +155,9 @@ static void on_deadline(struct inis_timer *t)
 	struct inis_error err = INIS_ERROR_INIT;
 
 	inis_fail(&err, INIS_UNAVAILABLE, "the agent of a unit did not answer in time");
-	if (cu->state == CU_ACTIVATING)
+	if (cu->state == CU_LIVE)
+		cunit_settle(cu);
+	else if (cu->state == CU_ACTIVATING)
 		cunit_activate_failed(cu, &err);
 	else if (cu->state == CU_STARTING)
 		cunit_drop_starting(cu, &err);
