@@ -3,6 +3,7 @@
 set(INIS_SANITIZE "" CACHE STRING "Sanitizers for all targets, as for -fsanitize=")
 option(INIS_FUZZ "Instrument for libFuzzer (clang) and build the fuzzers" OFF)
 option(INIS_COVERAGE "Instrument for gcov" OFF)
+option(INIS_TEST_WALLS "For tests of containment: INIS_WALLS_OFF takes walls away. Never for a product" OFF)
 
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -10,6 +11,9 @@ set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 include_directories("${PROJECT_SOURCE_DIR}/engine")
+if(INIS_TEST_WALLS)
+  add_compile_definitions(INIS_TEST_WALLS)
+endif()
 add_compile_definitions(_GNU_SOURCE INIS_VERSION="${PROJECT_VERSION}")
 add_compile_options(
   -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition

@@ -23,6 +23,7 @@
 
 #include "agent/agent.h"
 #include "agent/rights.h"
+#include "base/wall.h"
 
 #define STACK_SIZE 32768
 
@@ -86,16 +87,19 @@ ON_CHILD_STACK __attribute__((used, noreturn)) static void child_run(struct chil
 	sigset_t none;
 
 	must(c, setsid());
-	raise_oom_score(c);
+	if (WALL("oom.guest-first"))
+		raise_oom_score(c);
 	must(c, setrlimit(RLIMIT_NOFILE, &agent.nofile));
 	for (int fd = 0; fd < 3; fd++)
 		must(c, dup2(c->stdio[fd], fd));
 	if (c->terminal)
 		must(c, ioctl(0, TIOCSCTTY, 0));
-	must(c, syscall(SYS_close_range, 3, ~0U, 0));
+	if (WALL("fds.child"))
+		must(c, syscall(SYS_close_range, 3, ~0U, 0));
 	umask(022);
 	/* Before the uid: loading it takes rights. */
-	must(c, syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &guest_filter));
+	if (WALL("seccomp.guest"))
+		must(c, syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &guest_filter));
 	become_user(c);
 	if (chdir(c->cwd) < 0)
 		stop(c, CHILD_CWD, errno);

@@ -17,11 +17,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/wall.h"
 #include "os/mount.h"
 
 #define DETACH 2 /* MNT_DETACH; <sys/mount.h> and <linux/mount.h> cannot be had together */
 
-#define LOCKED_DOWN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define LOCKED_DOWN (WALL("mounts.locked-down") ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC : 0)
 
 /* Read as empty, written into nothing. */
 static const char *const HIDDEN_FILES[] = {
@@ -40,6 +41,12 @@ static struct {
 	int proc, pts, shm, mqueue;
 } kernel = {-1, -1, -1, -1};
 
+/* Without a namespace of the unit's own, in tests only, there is nothing to mount: the old /proc stands in. */
+static int kernel_mount(const char *type, bool own, struct inis_error *err)
+{
+	return own ? inis_mount_new(type, NULL, 0, LOCKED_DOWN, err) : inis_mount_clone(AT_FDCWD, "/proc", true, err);
+}
+
 static int make_kernel_mounts(struct inis_error *err)
 {
 	const struct inis_mount_option pts[] = {INIS_OPT_FLAG("newinstance"), INIS_OPT_TEXT("ptmxmode", "0666"),
@@ -52,7 +59,7 @@ static int make_kernel_mounts(struct inis_error *err)
 	kernel.shm = inis_mount_new("tmpfs", shm, COUNT(shm), LOCKED_DOWN, err);
 	if (kernel.shm < 0)
 		return -1;
-	kernel.mqueue = inis_mount_new("mqueue", NULL, 0, LOCKED_DOWN, err);
+	kernel.mqueue = kernel_mount("mqueue", WALL("ns.ipc"), err);
 	return kernel.mqueue < 0 ? -1 : 0;
 }
 
@@ -63,7 +70,7 @@ static int pivot(int root, struct inis_error *err)
 		return -1;
 	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
 		return inis_fail_errno(err, "pivot_root");
-	if (syscall(SYS_umount2, ".", DETACH) < 0 || chdir("/") < 0)
+	if ((WALL("mounts.old-root") && syscall(SYS_umount2, ".", DETACH) < 0) || chdir("/") < 0)
 		return inis_fail_errno(err, "leave the old root");
 	return 0;
 }
@@ -118,15 +125,15 @@ static int hide_directory(const char *path, struct inis_error *err)
 /* Which of them exist depends on the kernel; all are refused to a user namespace in other ways too. */
 static int restrict_proc(struct inis_error *err)
 {
-	for (unsigned i = 0; i < COUNT(HIDDEN_FILES); i++) {
+	for (unsigned i = 0; WALL("proc.hidden") && i < COUNT(HIDDEN_FILES); i++) {
 		if (exists(HIDDEN_FILES[i]) && cover_with("/dev/null", HIDDEN_FILES[i], err) < 0)
 			return -1;
 	}
-	for (unsigned i = 0; i < COUNT(HIDDEN_DIRECTORIES); i++) {
+	for (unsigned i = 0; WALL("proc.hidden") && i < COUNT(HIDDEN_DIRECTORIES); i++) {
 		if (exists(HIDDEN_DIRECTORIES[i]) && hide_directory(HIDDEN_DIRECTORIES[i], err) < 0)
 			return -1;
 	}
-	for (unsigned i = 0; i < COUNT(READ_ONLY); i++) {
+	for (unsigned i = 0; WALL("proc.read-only") && i < COUNT(READ_ONLY); i++) {
 		if (exists(READ_ONLY[i]) && make_read_only(READ_ONLY[i], err) < 0)
 			return -1;
 	}
@@ -136,7 +143,7 @@ static int restrict_proc(struct inis_error *err)
 /* Put together at its place in the old root, then taken along with everything on it. */
 static int make_proc(struct inis_error *err)
 {
-	cleanup_close int bare = inis_mount_new("proc", NULL, 0, LOCKED_DOWN, err);
+	cleanup_close int bare = kernel_mount("proc", WALL("ns.pid"), err);
 
 	if (bare < 0 || attach(bare, "/proc", err) < 0 || restrict_proc(err) < 0)
 		return -1;

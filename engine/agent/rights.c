@@ -18,6 +18,7 @@
 
 #include "agent/agent.h"
 #include "agent_seccomp.h"
+#include "base/wall.h"
 #include "os/priv.h"
 #include "wire/unit_proto.h"
 
@@ -72,7 +73,8 @@ static void set_limits(void)
 {
 	struct rlimit nofile, no_core = {0, 0};
 
-	setrlimit(RLIMIT_CORE, &no_core);
+	if (WALL("limit.core"))
+		setrlimit(RLIMIT_CORE, &no_core);
 	if (getrlimit(RLIMIT_NOFILE, &agent.nofile) < 0)
 		return;
 	nofile = agent.nofile;
@@ -85,8 +87,10 @@ void rights_begin(void)
 	reset_signals();
 	set_limits();
 	umask(022);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	syscall(SYS_close_range, INIS_UNIT_FD + 1, ~0U, 0);
+	if (WALL("agent.dumpable"))
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (WALL("fds.agent"))
+		syscall(SYS_close_range, INIS_UNIT_FD + 1, ~0U, 0);
 }
 
 static int set_agent_caps(struct inis_error *err)
@@ -105,11 +109,12 @@ static int set_agent_caps(struct inis_error *err)
 
 int rights_drop(bool no_sudo, struct inis_error *err)
 {
-	if (inis_bounding_keep(GUEST_CAPS, err) < 0 || set_agent_caps(err) < 0)
+	if ((WALL("caps.bounding") && inis_bounding_keep(GUEST_CAPS, err) < 0) ||
+	    (WALL("caps.agent") && set_agent_caps(err) < 0))
 		return -1;
-	if (no_sudo && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (no_sudo && WALL("no-sudo.no-new-privs") && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return inis_fail_errno(err, "set no_new_privs");
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &base_filter) < 0)
+	if (WALL("seccomp.base") && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &base_filter) < 0)
 		return inis_fail_errno(err, "load the system call filter");
 	return 0;
 }

@@ -19,6 +19,7 @@
 
 #include "agent/agent.h"
 #include "base/cleanup.h"
+#include "base/wall.h"
 
 #define FILE_MAX (256 * 1024)
 
@@ -195,6 +196,8 @@ void guest_rights_enter(void)
 {
 	const struct guest_user *u = guest_user();
 
+	if (!WALL("files.rights"))
+		return;
 	setfsgid(u->gid);
 	setfsuid(u->uid);
 }

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/wall.h"
 #include "broker/broker.h"
 #include "broker/server.h"
 #include "driver/container/container.h"
@@ -59,7 +60,8 @@ static void set_process_limits(void)
 	struct rlimit files;
 
 	/* Units inherit both. */
-	setrlimit(RLIMIT_CORE, &no_core);
+	if (WALL("limit.core"))
+		setrlimit(RLIMIT_CORE, &no_core);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);

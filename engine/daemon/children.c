@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/wall.h"
 #include "daemon/front.h"
 #include "os/fd.h"
 #include "os/priv.h"
@@ -61,7 +62,7 @@ static _Noreturn void become(int program, const char *name, const char *verb, in
 {
 	char *const argv[] = {(char *)name, (char *)verb, NULL};
 	char path[] = CHILD_PATH;
-	char *const envp[] = {path, NULL};
+	char *const envp[] = {path, INIS_WALLS_ENTRY(), NULL};
 	int placed[INIS_PASS_MAX];
 	sigset_t none;
 
@@ -156,7 +157,8 @@ static _Noreturn void become_front(const struct programs *p, const struct inisd_
 	raise_file_limit();
 	setrlimit(RLIMIT_CORE, &no_core);
 	umask(077);
-	if (chdir(state->store_dir) < 0 || inis_drop_to((uid_t)config->front_uid, (gid_t)config->front_uid, NULL) < 0)
+	if (chdir(state->store_dir) < 0 ||
+	    (WALL("front.rights") && inis_drop_to((uid_t)config->front_uid, (gid_t)config->front_uid, NULL) < 0))
 		_exit(125);
 	/* After the change of ids, which clears it. A supervisor that is killed takes the front along. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)

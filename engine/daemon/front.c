@@ -24,6 +24,7 @@
 #include "api/traffic.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/wall.h"
 #include "daemon/front_config.h"
 #include "daemon/front_sandbox.h"
 #include "daemon/loop_turns.h"
@@ -220,7 +221,7 @@ static int serve(struct inis_error *err)
 					 .body_patience_ms = BODY_PATIENCE};
 
 	/* Before the first byte of a client. */
-	if (inis_front_sandbox(err) < 0)
+	if (WALL("front.seccomp") && inis_front_sandbox(err) < 0)
 		return -1;
 	set_limits(connections);
 	front.server = http_server_start(&http, err);

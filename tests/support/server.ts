@@ -28,16 +28,19 @@ export class Server {
   private child?: ChildProcess;
   private engine?: EngineFile;
 
-  private constructor(config?: JsonObject) {
+  private constructor(
+    config?: JsonObject,
+    private readonly inherited: number[] = [],
+  ) {
     if (!config) return;
     const file = join(this.stateDir, "config.json");
     writeFileSync(file, JSON.stringify(config));
     this.args = ["--config", file];
   }
 
-  /** Starts a server, with this configuration file if any. */
-  static async start(config?: JsonObject): Promise<Server> {
-    const server = new Server(config);
+  /** Starts a server, with this configuration file if any; it is left these descriptors, as careless parents do. */
+  static async start(config?: JsonObject, inherited: number[] = []): Promise<Server> {
+    const server = new Server(config, inherited);
     try {
       await server.launch();
       return server;
@@ -81,7 +84,9 @@ export class Server {
   async launch(): Promise<void> {
     const file = join(this.stateDir, "engine.json");
     const args = ["serve", "--listen", "127.0.0.1:0", "--state-dir", this.stateDir, "--key-file", this.keyFile];
-    const child = spawn(join(binDir, "inisd"), [...args, ...this.args], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(join(binDir, "inisd"), [...args, ...this.args], {
+      stdio: ["ignore", "pipe", "pipe", ...this.inherited],
+    });
     const log = createWriteStream(this.logFile, { flags: "a" });
     child.stdout!.pipe(log, { end: false });
     child.stderr!.pipe(log, { end: false });

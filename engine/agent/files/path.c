@@ -21,6 +21,7 @@
 #include "agent/agent.h"
 #include "agent/files/failure.h"
 #include "base/cleanup.h"
+#include "base/wall.h"
 
 #define LINKS_MAX 40
 #define TRIES_MAX 64 /* the guest can rename for ever; the agent must not try for ever */
@@ -34,7 +35,8 @@ void place_close(struct place *p)
 
 static int beneath(int root, const char *path, uint64_t flags)
 {
-	struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	struct open_how how = {.flags = flags | O_CLOEXEC,
+			       .resolve = WALL("files.beneath") ? RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS : 0};
 	int fd = -1;
 
 	for (int i = 0; i < TRIES_MAX && fd < 0; i++) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/wall.h"
 #include "driver/container/internal.h"
 #include "os/fd.h"
 #include "os/mount.h"
@@ -65,6 +66,14 @@ static int parcel_add(struct parcel *p, enum inis_unit_fd_kind kind, const char 
 	return 0;
 }
 
+/* The machine's /usr, where the set-uid programs are, is a mount of its own. */
+static int forbid_set_uid(struct cunit *cu, struct inis_error *err)
+{
+	if (inis_mount_attrs(cu->root, MOUNT_ATTR_NOSUID, 0, -1, false, err) < 0)
+		return -1;
+	return cu->base->host ? inis_mount_attrs(cu->usr, MOUNT_ATTR_NOSUID, 0, -1, false, err) : 0;
+}
+
 static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_broker_create *spec,
 		       struct inis_error *err)
 {
@@ -77,11 +86,12 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 	m->shm_mb = spec->mem_mb / 2 > SHM_MB_MIN ? spec->mem_mb / 2 : SHM_MB_MIN;
 	snprintf(m->hostname, sizeof(m->hostname), "%s", spec->hostname[0] ? spec->hostname : "inis");
 	if (cunit_write_names(cu, m->hostname, err) < 0 ||
-	    (no_sudo && inis_mount_attrs(cu->root, MOUNT_ATTR_NOSUID, 0, -1, false, err) < 0))
+	    (no_sudo && WALL("no-sudo.nosuid") && forbid_set_uid(cu, err) < 0))
 		return -1;
 	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", take_fd(&cu->root)) < 0 ||
 	    (cu->base->host && parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0) ||
-	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/dev", inis_mount_clone(AT_FDCWD, RUN_DEV, false, err)) < 0 ||
+	    parcel_add(p, INIS_UNIT_FD_MOUNT, "/dev",
+		       inis_mount_clone(AT_FDCWD, WALL("dev.own") ? RUN_DEV : "/dev", false, err)) < 0 ||
 	    parcel_add(p, INIS_UNIT_FD_OOM_COUNTER, "", inis_cgroup_oom_counter(&cu->c->cgroups, cu->u.id.s, err)) <
 		    0 ||
 	    parcel_add(p, INIS_UNIT_FD_SPOOL, "", layer_open_spool(&cu->layer, err)) < 0)
@@ -92,7 +102,10 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 static int send_activation(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
 {
 	const struct inis_cgroup_limits limits = {
-		.vcpus = spec->vcpus, .mem_mb = spec->mem_mb, .pids_max = spec->pids_max};
+		.vcpus = WALL("limit.cpu") ? spec->vcpus : 0,
+		.mem_mb = WALL("limit.memory") ? spec->mem_mb : 0,
+		.pids_max = WALL("limit.pids") ? spec->pids_max : 0,
+	};
 	__attribute__((cleanup(parcel_close))) struct parcel parcel = {0};
 
 	if (fit_rootfs(cu, spec, err) < 0 || inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &limits, err) < 0 ||

@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/id.h"
+#include "base/wall.h"
 #include "os/loopdev.h"
 #include "os/mount.h"
 #include "os/path.h"
@@ -130,7 +131,7 @@ int disks_init(struct disks *d, int templates_dir, uint32_t disk_mb, struct inis
 	if (disk_mb < MIN_MB || disk_mb > MAX_MB)
 		return inis_fail_field(err, "disk_mb", "must be between %u and %u", MIN_MB, MAX_MB);
 	empty = open_empty(d, disk_mb, soft_reason);
-	if (empty < 0)
+	if (empty < 0 || !WALL("limit.disk"))
 		d->kind = INIS_DISK_SOFT;
 	return 0;
 }

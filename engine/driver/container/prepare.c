@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/wall.h"
 #include "driver/container/internal.h"
 #include "os/mount.h"
 #include "os/path.h"
@@ -36,7 +37,8 @@ static int bind_agent(const char *program, struct inis_error *err)
 	target = open(RUN_AGENT, O_RDONLY | O_CREAT | O_CLOEXEC, 0444);
 	if (target < 0)
 		return inis_fail_errno(err, "make " RUN_AGENT);
-	if (inis_mount_attrs(mount, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, -1, false, err) < 0)
+	if (WALL("agent.read-only") &&
+	    inis_mount_attrs(mount, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, -1, false, err) < 0)
 		return -1;
 	return inis_mount_attach(mount, AT_FDCWD, RUN_AGENT, err);
 }
@@ -89,7 +91,8 @@ static int make_dev(struct inis_error *err)
 	const struct inis_mount_option options[] = {INIS_OPT_TEXT("mode", "755"), INIS_OPT_TEXT("size", "64k")};
 	cleanup_close int mount = inis_mount_new("tmpfs", options, 2, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
 
-	if (mount < 0 || fill_dev(mount, err) < 0 || inis_mount_attrs(mount, MOUNT_ATTR_RDONLY, 0, -1, false, err) < 0)
+	if (mount < 0 || fill_dev(mount, err) < 0 ||
+	    (WALL("dev.read-only") && inis_mount_attrs(mount, MOUNT_ATTR_RDONLY, 0, -1, false, err) < 0))
 		return -1;
 	if (mkdir(RUN_DEV, 0755) < 0 && errno != EEXIST)
 		return inis_fail_errno(err, "make " RUN_DEV);

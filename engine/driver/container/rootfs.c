@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/wall.h"
 #include "driver/container/internal.h"
 #include "os/fd.h"
 #include "os/mount.h"
@@ -71,7 +72,7 @@ static int make_root(struct cunit *cu, int userns, struct inis_error *err)
 
 	if (base < 0 || make_own_files(cu, err) < 0)
 		return -1;
-	cu->root = overlay_mount(&base, 1, &cu->layer, cu->u.uid_base, MOUNT_ATTR_NODEV, err);
+	cu->root = overlay_mount(&base, 1, &cu->layer, cu->u.uid_base, WALL("root.nodev") ? MOUNT_ATTR_NODEV : 0, err);
 	return cu->root < 0 ? -1 : 0;
 }
 

@@ -18,22 +18,27 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/wall.h"
 #include "driver/container/internal.h"
 #include "os/fd.h"
 #include "os/path.h"
 #include "os/proc.h"
 
-#define NAMESPACES                                                                                           \
-	((uint64_t)CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
-	 CLONE_NEWTIME)
 #define CLEAR_SIGNALS 0x100000000ULL /* CLONE_CLEAR_SIGHAND */
+
+static uint64_t namespaces(void)
+{
+	return (uint64_t)(WALL("ns.user") ? CLONE_NEWUSER : 0) | CLONE_NEWNS | (WALL("ns.pid") ? CLONE_NEWPID : 0) |
+	       (WALL("ns.net") ? CLONE_NEWNET : 0) | (WALL("ns.ipc") ? CLONE_NEWIPC : 0) |
+	       (WALL("ns.uts") ? CLONE_NEWUTS : 0) | (WALL("ns.time") ? CLONE_NEWTIME : 0);
+}
 
 /* In the child. Which step failed goes into the exit status, for whoever traces it. */
 static _Noreturn void become_agent(int sock, int ours)
 {
 	char name[] = "inis-agent";
 	char *const argv[] = {name, NULL};
-	char *const envp[] = {NULL};
+	char *const envp[] = {INIS_WALLS_ENTRY(), NULL};
 	sigset_t none;
 	char go;
 	int flags = fcntl(sock, F_GETFL);
@@ -43,7 +48,7 @@ static _Noreturn void become_agent(int sock, int ours)
 	if (fcntl(sock, F_SETFL, flags & ~O_NONBLOCK) < 0 || recv(sock, &go, 1, 0) != 1)
 		_exit(100);
 	fcntl(sock, F_SETFL, flags);
-	if (unshare(CLONE_NEWCGROUP) < 0)
+	if (WALL("ns.cgroup") && unshare(CLONE_NEWCGROUP) < 0)
 		_exit(101);
 	/* Not by the C library, which would want to tell threads that this process does not have. */
 	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, 0, 0, 0) < 0 ||
@@ -65,11 +70,13 @@ static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
 	char map[48];
 	cleanup_close int proc = -1;
 
+	if (!WALL("ns.user"))
+		return 0;
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return inis_fail_errno(err, "open %s", path);
-	snprintf(map, sizeof(map), "0 %u %u", first, INIS_RANGE_SIZE);
+	snprintf(map, sizeof(map), "0 %u %u", WALL("ids.range") ? first : 0, INIS_RANGE_SIZE);
 	if (inis_write_at(proc, "uid_map", map, err) < 0)
 		return -1;
 	return inis_write_at(proc, "gid_map", map, err);
@@ -148,8 +155,7 @@ static int begin_layers(struct cunit *cu, struct inis_error *err)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
-	cu->userns = open(path, O_RDONLY | O_CLOEXEC);
-	if (cu->userns < 0)
+	if (WALL("ns.user") && (cu->userns = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return inis_fail_errno(err, "open the user namespace of a unit");
 	cu->job.work = work_layers;
 	cu->job.done = layers_done;
@@ -185,7 +191,7 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 	ours = pair[0];
 	theirs = pair[1];
 	overlay_hold();
-	pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, NULL);
+	pid = inis_clone3(namespaces() | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, NULL);
 	if (pid == 0)
 		become_agent(theirs, ours);
 	overlay_release();
