@@ -166,7 +166,8 @@ int state_open(struct state *s, const struct inisd_config *config, struct inis_e
 	*s = (struct state){.dir = -1, .lock = -1, .broker_lock = -1, .ranges = -1};
 	if (open_dir(s, config->state_dir, err) < 0 || take_locks(s, err) < 0 || read_instance(s, err) < 0 ||
 	    make_front_dir(s, config, "db", s->store_dir, err) < 0 ||
-	    make_front_dir(s, config, "logs", s->logs_dir, err) < 0 || state_check_reachable(s->store_dir, config, err) < 0 || open_ranges(s, err) < 0) {
+	    make_front_dir(s, config, "logs", s->logs_dir, err) < 0 ||
+	    state_check_reachable(s->store_dir, config, err) < 0 || open_ranges(s, err) < 0) {
 		state_close(s);
 		return -1;
 	}

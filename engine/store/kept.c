@@ -221,8 +221,8 @@ static void read_file(struct inis_kept *k, struct request *r)
 		return;
 	}
 	while (r->count < r->max) {
-		ssize_t n = pread(fd, (uint8_t *)r->result + r->count, r->max - r->count,
-				  (off_t)(r->offset + r->count));
+		ssize_t n =
+			pread(fd, (uint8_t *)r->result + r->count, r->max - r->count, (off_t)(r->offset + r->count));
 
 		if (n < 0 && errno == EINTR)
 			continue;

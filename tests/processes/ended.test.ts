@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { Client } from "@inis-run/sdk";
 import type { JsonObject } from "../support/contract.js";
 import { guestInit, role } from "../support/footprint.js";
 import { eventually, sleep } from "../support/helpers.js";
@@ -58,6 +59,25 @@ test("P5_logs_and_exit_codes_of_a_destroyed_session_are_readable", async () => {
   const session = await withProcesses("90001");
   await session.destroy();
   await assertReadable(session, "90001");
+});
+
+test("P5_the_sdk_reads_the_logs_of_a_session_it_has_destroyed", async () => {
+  const client = new Client({ baseUrl: server.baseUrl, token: server.token });
+  const session = await client.sessions.create();
+  await session.startProcess("p", ["sh", "-c", "echo out; echo err >&2; exit 4"]);
+  for await (const _ of session.streamProcessLogs("p"));
+  await session.destroy();
+  await assert.rejects(session.getProcessLogs("p"), { code: "not_found" });
+  assert.deepEqual(
+    (await session.listProcesses({ ended: true })).map(({ name, exitCode }) => [name, exitCode]),
+    [["p", 4]],
+  );
+  assert.equal((await session.getProcess("p", { ended: true })).state, "exited");
+  const { stdout, stderr } = await session.getProcessLogs("p", { ended: true });
+  assert.deepEqual([stdout, stderr], ["out\n", "err\n"]);
+  const events: string[] = [];
+  for await (const { event, data } of session.streamProcessLogs("p", { ended: true })) events.push(`${event} ${data}`);
+  assert.deepEqual(events, ["stdout out\n", "stderr err\n", "eof "]);
 });
 
 test("P5_without_ended_a_destroyed_session_is_not_found_as_before", async () => {
@@ -146,10 +166,7 @@ test("P5_a_broker_killed_in_the_middle_of_a_destroy_leaves_the_logs_once", async
     process.kill(broker, "SIGKILL");
     await destroyed;
     await eventually("the server is whole again", () => role(server, "broker") !== broker && role(server, "front") > 0);
-    await eventually(
-      "the session is gone",
-      async () => (await again(session).send("DELETE", "")).status === 404,
-    );
+    await eventually("the session is gone", async () => (await again(session).send("DELETE", "")).status === 404);
     await assertReadable(again(session), mark);
     assert.deepEqual(
       readdirSync(join(server.stateDir, "logs")).filter((name) => name.startsWith(".")),
@@ -245,7 +262,13 @@ test("P5_the_newest_of_a_name_counts_and_the_list_is_in_order_of_start", async (
   const live = await session.processes();
   await session.destroy();
   assert.deepEqual(await session.processes(ENDED), live);
-  assert.deepEqual([live.map(({ name }) => name), live.map((p) => p.exit_code)], [["b", "a"], [2, 2]]);
+  assert.deepEqual(
+    [live.map(({ name }) => name), live.map((p) => p.exit_code)],
+    [
+      ["b", "a"],
+      [2, 2],
+    ],
+  );
   assert.equal((await session.logs("a", ENDED)).stdout, "a2\n");
 });
 

@@ -161,7 +161,10 @@ test("P5_the_oldest_logs_give_way_when_there_are_too_many", () =>
       sessions.push(session);
     }
     const kept = () => readdirSync(join(server.stateDir, "logs")).sort();
-    const newest = sessions.slice(2).map(({ id }) => id).sort();
+    const newest = sessions
+      .slice(2)
+      .map(({ id }) => id)
+      .sort();
     await eventually("two are left", () => {
       assert.deepEqual(kept(), newest);
       return true;

@@ -43,6 +43,9 @@ const uses: Use[] = [
     { name: "p", command, keep_alive: false, timeout_ms: 5 },
   ],
   ["process.kill", (s) => s.killProcess("p", { graceMs: 0 }), `DELETE ${S}/processes/p?grace_ms=0`, undefined],
+  ["process.ended", (s) => s.listProcesses({ ended: true }), `GET ${S}/processes?ended=true`, undefined],
+  ["process.ended", (s) => s.getProcess("p", { ended: true }), `GET ${S}/processes/p?ended=true`, undefined],
+  ["process.ended", (s) => s.getProcessLogs("p", { ended: true }), `GET ${S}/processes/p/logs?ended=true`, undefined],
   [
     "process.logs.from",
     (s) => s.getProcessLogs("p", { from: 0, fromStderr: 7 }),

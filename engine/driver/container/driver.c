@@ -213,7 +213,8 @@ static int set_up(struct container *c, struct inis_error *err)
 		return -1;
 	c->units_dir = inis_make_dir_at(state, "units", 0700, err);
 	c->templates_dir = c->units_dir < 0 ? -1 : inis_make_dir_at(state, "templates", 0700, err);
-	if (c->templates_dir < 0 || open_logs(c, state, err) < 0 || inis_worker_start(&c->builder, c->config.events, err) < 0 ||
+	if (c->templates_dir < 0 || open_logs(c, state, err) < 0 ||
+	    inis_worker_start(&c->builder, c->config.events, err) < 0 ||
 	    inis_worker_start(&c->sweeper, c->config.events, err) < 0 ||
 	    inis_worker_start(&c->keeper, c->config.events, err) < 0 ||
 	    ranges_init(&c->ranges, c->config.uid_base, c->config.uid_ranges, c->config.range_locks, err) < 0 ||

@@ -191,8 +191,8 @@ static bool has_nothing(const struct cunit *cu)
 /* A disk of before a crash of the machine was not unmounted: there is nothing sound on it. */
 static bool may_have_something(const struct cunit *cu)
 {
-	return cu->stage == RECORD_ENDING && cu->c->logs_dir >= 0 &&
-	       strcmp(cu->record.boot_id, cu->c->boot_id) == 0 && !has_nothing(cu);
+	return cu->stage == RECORD_ENDING && cu->c->logs_dir >= 0 && strcmp(cu->record.boot_id, cu->c->boot_id) == 0 &&
+	       !has_nothing(cu);
 }
 
 bool cunit_keep(struct cunit *cu)

@@ -293,12 +293,12 @@ export class Session {
     return processes.startProcess(this.#transport, this.sessionId, name, command, options);
   }
 
-  /** Running and exited ones. */
-  listProcesses(options?: t.CallOptions): Promise<t.ProcessInfo[]> {
+  /** Running and exited ones. With `ended`, also those of a session that has ended, as far as they are kept. */
+  listProcesses(options?: t.ReadProcessOptions): Promise<t.ProcessInfo[]> {
     return processes.listProcesses(this.#transport, this.sessionId, options);
   }
 
-  getProcess(name: string, options?: t.CallOptions): Promise<t.ProcessInfo> {
+  getProcess(name: string, options?: t.ReadProcessOptions): Promise<t.ProcessInfo> {
     return processes.getProcess(this.#transport, this.sessionId, name, options);
   }
 
@@ -307,7 +307,13 @@ export class Session {
     return processes.killProcess(this.#transport, this.sessionId, name, options);
   }
 
-  /** What a process has written so far, or has written before it exited. */
+  /**
+   * What a process has written so far, or has written before it exited.
+   *
+   * @example
+   * await session.destroy();
+   * const { stdout } = await session.getProcessLogs("server", { ended: true });
+   */
   getProcessLogs(name: string, options?: t.ProcessLogsOptions): Promise<t.ProcessLogs> {
     return processes.getProcessLogs(this.#transport, this.sessionId, name, options);
   }

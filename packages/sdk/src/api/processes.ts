@@ -6,11 +6,13 @@ import type { Transport } from "../transport.js";
 import type {
   CallOptions,
   Command,
+  EndedOption,
   KillProcessOptions,
   ProcessInfo,
   ProcessLogEvent,
   ProcessLogs,
   ProcessLogsOptions,
+  ReadProcessOptions,
   StartProcessOptions,
   StreamLogsOptions,
   WriteStdinOptions,
@@ -50,21 +52,30 @@ export async function startProcess(
   return fromWire(await transport.json({ method: "POST", path: processPath(sessionId), json, options: { signal } }));
 }
 
+/** The query that asks for what is kept of an ended session, once the server is known to have that. */
+async function endedQuery(transport: Transport, options: EndedOption & CallOptions): Promise<{ ended?: boolean }> {
+  if (!options.ended) return {};
+  await transport.requireExtensions({ "process.ended": "processes of an ended session" }, options);
+  return { ended: true };
+}
+
 export async function listProcesses(
   transport: Transport,
   sessionId: string,
-  options?: CallOptions,
+  options: ReadProcessOptions = {},
 ): Promise<ProcessInfo[]> {
-  return listFrom(await transport.json({ method: "GET", path: processPath(sessionId), options }), "processes");
+  const query = await endedQuery(transport, options);
+  return listFrom(await transport.json({ method: "GET", path: processPath(sessionId), query, options }), "processes");
 }
 
 export async function getProcess(
   transport: Transport,
   sessionId: string,
   name: string,
-  options?: CallOptions,
+  options: ReadProcessOptions = {},
 ): Promise<ProcessInfo> {
-  return fromWire(await transport.json({ method: "GET", path: processPath(sessionId, name), options }));
+  const query = await endedQuery(transport, options);
+  return fromWire(await transport.json({ method: "GET", path: processPath(sessionId, name), query, options }));
 }
 
 export async function killProcess(
@@ -98,7 +109,11 @@ export async function getProcessLogs(
 ): Promise<ProcessLogs> {
   const path = `${processPath(sessionId, name)}/logs`;
   await requireOffsets(transport, options, options.signal);
-  const query = { from: options.from, from_stderr: options.fromStderr };
+  const query = {
+    ...(await endedQuery(transport, options)),
+    from: options.from,
+    from_stderr: options.fromStderr,
+  };
   const answer = await transport.json({ method: "GET", path, query, options });
   return { stdout: "", stderr: "", truncated: false, ...fromWire<{ name: string }>(answer) };
 }
@@ -113,7 +128,8 @@ export function streamProcessLogs(
   const { from, fromStderr, positions, idleTimeoutMs } = options;
   return leavable(options.signal, async function* (scope) {
     await requireOffsets(transport, options, scope.signal);
-    const query = { follow: true, from, from_stderr: fromStderr, positions: positions ? 1 : undefined };
+    const ended = await endedQuery(transport, { ended: options.ended, signal: scope.signal });
+    const query = { ...ended, follow: true, from, from_stderr: fromStderr, positions: positions ? 1 : undefined };
     const call = { method: "GET", path, query, options: { idleTimeoutMs } } as const;
     yield* decodeLogs(readStream(transport, call, ["eof", "error"], scope));
   });

@@ -30,7 +30,7 @@ export interface ProcessInfo {
   timedOut?: boolean;
   /** The memory limit killed something in it. */
   oom?: boolean;
-  /** A kill request ended it. In the answer of `killProcess`: whether this very call did. */
+  /** A kill request ended it, or the end of its session. In the answer of `killProcess`: whether this very call did. */
   killed?: boolean;
   /** Number of the signal it died by. */
   signal?: number;
@@ -43,7 +43,17 @@ export interface KillProcessOptions extends CallOptions {
   graceMs?: number;
 }
 
-export interface ProcessLogsOptions extends CallOptions {
+export interface EndedOption {
+  /**
+   * Answers for a session that has ended too, from what the server has kept of it. Without it, or some time later, the
+   * session is `not_found` or `session_ended`. Needs extension `process.ended`.
+   */
+  ended?: boolean;
+}
+
+export interface ReadProcessOptions extends CallOptions, EndedOption {}
+
+export interface ProcessLogsOptions extends CallOptions, EndedOption {
   /** Byte offset in stdout to start at. Needs extension `process.logs.from`. */
   from?: number;
   /** Byte offset in stderr to start at. Needs extension `process.logs.from`. */
@@ -65,7 +75,7 @@ export interface ProcessLogs {
   stderrOffset?: number;
 }
 
-export interface StreamLogsOptions extends SignalOptions {
+export interface StreamLogsOptions extends SignalOptions, EndedOption {
   /** Byte offset in stdout to start at. Default 0. Needs extension `process.logs.from`. */
   from?: number;
   /** Byte offset in stderr to start at. Default 0. Needs extension `process.logs.from`. */
