@@ -65,13 +65,18 @@ export class Server {
     return this.engine.version;
   }
 
+  /** All keys, one a line of the file, which is read when the server starts. */
+  get keys(): string[] {
+    return readFileSync(this.keyFile, "utf8").trim().split("\n");
+  }
+
   get token(): string {
-    return readFileSync(this.keyFile, "utf8").trim();
+    return this.keys[0]!;
   }
 
   /** A client of the server as it runs now; closed with it. */
-  client(): RawClient {
-    const client = new RawClient(this.baseUrl, this.token);
+  client(key = this.token): RawClient {
+    const client = new RawClient(this.baseUrl, key);
     this.clients.push(client);
     return client;
   }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/metrics.h"
 #include "peer.h"
 #include "session/agent.h"
 
@@ -239,6 +240,7 @@ static void input_keeps_within_the_window_and_ends_with_eof(void **state)
 static void an_exec_goes_on_after_a_break_without_loss_or_repetition(void **state)
 {
 	struct peer *p = *state;
+	uint64_t reconnects = inis_counted(&inis_metrics.agent_reconnects);
 	struct seen s = {0};
 	const struct peer_frame *f;
 	uint32_t channel;
@@ -265,6 +267,7 @@ static void an_exec_goes_on_after_a_break_without_loss_or_repetition(void **stat
 	peer_stream(p, channel, INIS_F_OUT, 3, "def", 3);
 	peer_exited(p, channel, 0);
 	peer_run(p);
+	assert_int_equal(inis_counted(&inis_metrics.agent_reconnects), reconnects + 1);
 	assert_int_equal(s.dones, 1);
 	assert_int_equal(s.failure.code, INIS_OK);
 	assert_memory_equal(s.out.data, "abcdef", 6);
