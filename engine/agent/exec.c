@@ -8,11 +8,8 @@
  */
 #include "agent/exec.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/channel.h"
@@ -166,6 +163,7 @@ static void send_exited(struct exec *e)
 	task_exited(&e->task, &m);
 	m.flags |= (e->out.cut ? INIS_EXIT_OUT_CUT : 0) | (e->err.cut ? INIS_EXIT_ERR_CUT : 0);
 	inis_exited_pack(&b, &m);
+	inis_usage_pack(&b, &m);
 	link_send_buf(e->channel.id, INIS_F_EXITED, &b);
 	e->exited_sent = true;
 }
@@ -258,33 +256,11 @@ static bool on_terminal(const struct exec *e)
 
 static int on_resize(struct exec *e, const struct inis_frame *f, struct inis_error *err)
 {
-	struct inis_unpack u;
 	uint16_t rows, cols;
 
-	inis_unpack_init(&u, f->payload, f->length);
-	rows = inis_unpack_u16(&u);
-	cols = inis_unpack_u16(&u);
-	if (!inis_unpack_ok(&u) || !on_terminal(e))
+	if (!on_terminal(e) || terminal_read_size(f, &rows, &cols) < 0)
 		return request_malformed(err);
 	terminal_resize(&e->terminal, rows, cols);
-	return 0;
-}
-
-static int on_signal(struct exec *e, const struct inis_frame *f, struct inis_error *err)
-{
-	struct inis_unpack u;
-	uint32_t signo;
-
-	inis_unpack_init(&u, f->payload, f->length);
-	signo = inis_unpack_u32(&u);
-	if (!inis_unpack_ok(&u) || !on_terminal(e) || signo == 0 || signo >= (uint32_t)NSIG)
-		return request_malformed(err);
-	if (!task_live(&e->task))
-		return 0;
-	if (signo == SIGKILL)
-		leaf_kill(&e->task.leaf);
-	else
-		terminal_signal(&e->terminal, (int)signo);
 	return 0;
 }
 
@@ -302,7 +278,7 @@ static int exec_frame(struct channel *ch, const struct inis_frame *f, struct ini
 	case INIS_F_PTY_RESIZE:
 		return on_resize(e, f, err);
 	case INIS_F_PTY_SIGNAL:
-		return on_signal(e, f, err);
+		return on_terminal(e) ? terminal_signal(&e->terminal, &e->task, f, err) : request_malformed(err);
 	default:
 		return request_malformed(err);
 	}
@@ -416,34 +392,19 @@ static int start(uint32_t channel, const struct inis_exec *m, struct inis_error 
 	return 0;
 }
 
-/* What is watched for reading and for writing is one descriptor each. */
-static int open_terminal(struct terminal *t, const struct inis_pty *m, int *in, int *out, struct inis_error *err)
-{
-	if (terminal_open(t, m->rows, m->cols, err) < 0)
-		return -1;
-	*in = fcntl(t->master, F_DUPFD_CLOEXEC, 3);
-	*out = fcntl(t->master, F_DUPFD_CLOEXEC, 3);
-	if (*in < 0 || *out < 0)
-		return inis_fail(err, INIS_UNAVAILABLE, "cannot open a terminal");
-	return 0;
-}
-
 static int start_on_terminal(uint32_t channel, const struct inis_pty *m, struct inis_error *err)
 {
 	struct exec *e = exec_new(channel, &m->exec, err);
-	cleanup_close int in = -1;
-	cleanup_close int out = -1;
 	struct spawned s;
 
 	if (!e)
 		return -1;
-	if (open_terminal(&e->terminal, m, &in, &out, err) < 0 ||
-	    spawn_on_terminal(&m->exec, e->terminal.slave, &s, err) < 0)
+	if (terminal_spawn(&e->terminal, m, &s, err) < 0)
 		return give_up(e);
 	begin(e, &s, &m->exec);
 	e->task.terminal = true;
-	inpipe_open(&e->stdin_pipe, take_fd(&in), on_stdin_ready);
-	outpipe_open_terminal(&e->out.pipe, take_fd(&out), &stream_ops);
+	inpipe_open(&e->stdin_pipe, s.in, on_stdin_ready);
+	outpipe_open_terminal(&e->out.pipe, s.out, &stream_ops);
 	if (s.complaint[0])
 		stream_data(&e->out.pipe, s.complaint, strlen(s.complaint));
 	return 0;
@@ -461,39 +422,19 @@ int exec_request(uint32_t channel, const void *data, size_t n, struct inis_error
 	return rc;
 }
 
-/* The first of the usual shells that is there, as for a login. */
-static void set_login_shell(struct inis_exec *m)
-{
-	static const char *const bash[] = {"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"};
-	static struct inis_str argv[2] = {{"sh", 2}, {"-l", 2}};
-
-	argv[0] = (struct inis_str){"sh", 2};
-	for (size_t i = 0; i < sizeof(bash) / sizeof(bash[0]); i++) {
-		if (access(bash[i], X_OK) == 0) {
-			argv[0] = (struct inis_str){"bash", 4};
-			break;
-		}
-	}
-	m->argv = argv;
-	m->argc = 2;
-}
-
 int pty_request(uint32_t channel, const void *data, size_t n, struct inis_error *err)
 {
-	struct inis_pty m, with_shell;
+	struct inis_pty m;
 	int rc;
 
 	if (inis_pty_unpack(data, n, &m) < 0)
 		return request_malformed(err);
-	with_shell = m;
-	if (m.exec.argc == 0)
-		set_login_shell(&with_shell.exec);
-	rc = start_on_terminal(channel, &with_shell, err);
+	rc = start_on_terminal(channel, &m, err);
 	inis_exec_free(&m.exec);
 	return rc;
 }
 
-static void forget_unattached(void)
+void execs_forget_unattached(void)
 {
 	list_each (at, &execs) {
 		struct exec *e = container_of(at, struct exec, node);
@@ -503,20 +444,7 @@ static void forget_unattached(void)
 	}
 }
 
-static void on_nobody_came(struct inis_timer *t)
-{
-	(void)t;
-	forget_unattached();
-}
-
-static struct inis_timer grace = {.fire = on_nobody_came};
-
-void execs_client_lost(void)
-{
-	inis_timer_start(&agent.events, &grace, INIS_RECONNECT_GRACE_MS);
-}
-
-static enum inis_resume_state resume(const struct inis_reconnect *r)
+enum inis_resume_state exec_resume(const struct inis_reconnect *r)
 {
 	struct exec *e = find(r->id);
 
@@ -530,35 +458,15 @@ static enum inis_resume_state resume(const struct inis_reconnect *r)
 	return INIS_RESUME_GOES_ON;
 }
 
-/* After the answer, so that it comes before what it announces. */
-static void go_on(const struct inis_reconnect *r)
+void exec_go_on(const struct inis_reconnect *r)
 {
 	struct exec *e = find(r->id);
 
-	if (r->state != INIS_RESUME_GOES_ON || !e)
+	if (!e)
 		return;
 	if (e->stdin_pipe.fd >= 0 || e->input.taken > 0)
 		link_send_stdin_ack(e->channel.id, e->input.taken, e->stdin_pipe.fd < 0);
 	outpipe_resume(&e->out.pipe);
 	outpipe_resume(&e->err.pipe);
 	channel_ready(&e->channel);
-}
-
-int execs_reconnect(const void *data, size_t n)
-{
-	cleanup_free struct inis_reconnect *list = calloc(INIS_RECONNECT_MAX, sizeof(*list));
-	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
-	int count = list ? inis_reconnect_unpack(data, n, list, INIS_RECONNECT_MAX) : -1;
-
-	if (count < 0)
-		return -1;
-	for (int i = 0; i < count; i++)
-		list[i].state = (uint8_t)resume(&list[i]);
-	inis_timer_stop(&agent.events, &grace);
-	forget_unattached();
-	inis_reconnect_pack(&b, list, (uint32_t)count);
-	link_send_buf(0, INIS_F_RECONNECTED, &b);
-	for (int i = 0; i < count; i++)
-		go_on(&list[i]);
-	return 0;
 }

@@ -8,16 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "wire/agent_proto.h"
 
 /* EXEC, PTY_START. */
 int exec_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 int pty_request(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 
-/* RECONNECT: takes the named execs up again and answers; the others are lost. -1: malformed. */
-int execs_reconnect(const void *data, size_t n);
-
-/* The connection is gone; somebody may come back within INIS_RECONNECT_GRACE_MS. */
-void execs_client_lost(void);
+/* For reconnect.c. */
+enum inis_resume_state exec_resume(const struct inis_reconnect *r);
+void exec_go_on(const struct inis_reconnect *r); /* harmless when there is none of this id */
+void execs_forget_unattached(void);
 
 #endif

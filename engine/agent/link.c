@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 
 #include "agent/agent.h"
-#include "agent/exec.h"
 #include "agent/message.h"
 #include "agent/pause.h"
+#include "agent/reconnect.h"
 #include "agent/request.h"
 #include "base/cleanup.h"
 #include "base/pack.h"
@@ -36,6 +36,7 @@ struct link {
 	enum stage stage;
 	uint32_t epoch;
 	uint32_t window;
+	uint64_t features;
 	struct inis_buf in;
 	struct inis_buf out;
 	struct messages partial;
@@ -58,7 +59,7 @@ static void link_free(struct link *l)
 		current = NULL;
 		pause_cancel();
 		channels_lost();
-		execs_client_lost();
+		reconnect_await();
 	}
 	free(l);
 }
@@ -73,7 +74,7 @@ static int hello(struct link *l, const struct inis_frame *f)
 {
 	struct inis_hello theirs, ours = {INIS_AGENT_VERSION, INIS_AGENT_WINDOW,
 					  INIS_FEATURE_EXEC | INIS_FEATURE_PROCS | INIS_FEATURE_FILES |
-						  INIS_FEATURE_PTYS | INIS_FEATURE_PAUSE};
+						  INIS_FEATURE_PTYS | INIS_FEATURE_PAUSE | INIS_FEATURE_USAGE};
 	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
 
 	if (f->type != INIS_F_HELLO || f->channel != 0 || inis_hello_unpack(f->payload, f->length, &theirs) < 0 ||
@@ -85,15 +86,16 @@ static int hello(struct link *l, const struct inis_frame *f)
 	current = l;
 	l->epoch = f->epoch;
 	l->window = theirs.window < INIS_AGENT_WINDOW ? theirs.window : INIS_AGENT_WINDOW;
+	l->features = theirs.features;
 	l->stage = WANT_RECONNECT;
 	inis_hello_pack(&b, &ours);
 	link_send_buf(0, INIS_F_HELLO, &b);
 	return 0;
 }
 
-static int reconnect(struct link *l, const void *data, size_t n)
+static int on_reconnect(struct link *l, const void *data, size_t n)
 {
-	if (l->stage != WANT_RECONNECT || execs_reconnect(data, n) < 0)
+	if (l->stage != WANT_RECONNECT || reconnect(data, n) < 0)
 		return -1;
 	l->stage = OPEN;
 	return 0;
@@ -123,7 +125,7 @@ static int on_connection_frame(struct link *l, const struct inis_frame *f)
 			return -1;
 		if (!whole)
 			return 0;
-		if (reconnect(l, whole->data, whole->len) < 0)
+		if (on_reconnect(l, whole->data, whole->len) < 0)
 			return -1;
 		messages_done(&l->partial, f);
 		return 0;
@@ -273,6 +275,11 @@ void link_accept(int sock)
 uint32_t link_window(void)
 {
 	return current ? current->window : INIS_AGENT_WINDOW;
+}
+
+bool link_knows(uint64_t feature)
+{
+	return !current || (current->features & feature);
 }
 
 void link_send(uint32_t channel, enum inis_frame_type type, const void *payload, size_t n)

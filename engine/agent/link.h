@@ -8,6 +8,7 @@
 #ifndef INIS_AGENT_LINK_H
 #define INIS_AGENT_LINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ void link_accept(int sock);
 
 /* Bytes a stream may have unacknowledged. */
 uint32_t link_window(void);
+/* Whether the client has the INIS_FEATURE_*; true while there is none. */
+bool link_knows(uint64_t feature);
 
 void link_send(uint32_t channel, enum inis_frame_type type, const void *payload, size_t n);
 /* The bytes of an encoder; a failed one (no memory) breaks the connection, so that the client starts over. */

@@ -8,6 +8,7 @@
 #include "agent/files/files.h"
 #include "agent/link.h"
 #include "agent/process.h"
+#include "agent/pty.h"
 
 typedef int (*handler)(uint32_t channel, const void *data, size_t n, struct inis_error *err);
 
@@ -40,6 +41,9 @@ static const struct route {
 	{INIS_F_FILE_FIND, file_find_request},
 	{INIS_F_FILE_GREP, file_grep_request},
 	{INIS_F_PTY_START, pty_request},
+	{INIS_F_PTY_ATTACH, pty_attach_request},
+	{INIS_F_PTY_LIST, pty_list_request},
+	{INIS_F_PTY_KILL, pty_kill_request},
 	{INIS_F_IDENTITY, not_built},
 };
 

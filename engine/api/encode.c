@@ -111,3 +111,16 @@ size_t encode_trim_front(const uint8_t *data, size_t n)
 		skip++;
 	return skip;
 }
+
+json_t *encode_argv(const struct inis_str *argv, uint32_t argc)
+{
+	json_t *list = json_array();
+	int failed = 0;
+
+	for (uint32_t i = 0; i < argc; i++)
+		failed |= json_array_append_new(list, encode_lossy((const uint8_t *)argv[i].s, argv[i].len));
+	if (!failed)
+		return list;
+	json_decref(list);
+	return NULL;
+}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "api/object.h"
+#include "base/pack.h"
 
 /* Most bytes of one stream in an answer. */
 #define ENCODE_CAP ((size_t)4 * 1024 * 1024)
@@ -25,5 +26,8 @@ json_t *encode_lossy(const uint8_t *data, size_t n);
 size_t encode_trim_end(const uint8_t *data, size_t n);
 /* How many bytes at the front are the rest of a character that a cut has split (0 to 3). */
 size_t encode_trim_front(const uint8_t *data, size_t n);
+
+/* The arguments of a command as a list of texts. */
+json_t *encode_argv(const struct inis_str *argv, uint32_t argc);
 
 #endif

@@ -5,16 +5,19 @@
  * The handshake is answered when the command runs, so that what cannot be started
  * is an ordinary error. The object lives as long as the agent's call: a client
  * that leaves hangs up, and what becomes of the session then is decided when the
- * hang-up has done its work: a pause must not stop it halfway.
+ * hang-up has done its work: a pause must not stop it halfway. A terminal with a
+ * name is only left: it goes on, and its next client is shown what there was.
  */
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "api/audit.h"
 #include "api/command.h"
 #include "api/fields.h"
 #include "api/handlers.h"
 #include "api/op.h"
 #include "http/websocket.h"
+#include "wire/tape.h"
 
 #define PAYLOAD_MAX  ((size_t)1 << 20)
 #define MESSAGE_MAX  (PAYLOAD_MAX + 64)
@@ -22,23 +25,74 @@
 #define TERM_MAX     64
 #define OWN_ID_LEN   24 /* longer than chance can repeat */
 #define SIGNAL_MAX   63
+#define ROWS_DEFAULT 24
+#define COLS_DEFAULT 80
 #define TERM_DEFAULT "xterm-256color"
 #define COLORTERM    "truecolor"
 
-enum frame { FRAME_DATA = 1, FRAME_RESIZE = 2, FRAME_SIGNAL = 3, FRAME_EXIT = 5, FRAME_ERROR = 6 };
+enum frame {
+	FRAME_DATA = 1,
+	FRAME_RESIZE = 2,
+	FRAME_SIGNAL = 3,
+	FRAME_EXIT = 5,
+	FRAME_ERROR = 6,
+	FRAME_SIZE = 7, /* only to who gave a name */
+};
+
+/* Flags of FRAME_SIZE. */
+enum { SIZE_BEGIN = 1, SIZE_TRUNCATED = 2, SIZE_LIVE = 4, SIZE_STARTED = 8 };
 
 struct pty {
 	struct op op; /* first; rq is NULL once the socket has ended */
 	struct command command;
+	struct audit audit;
 	struct inis_str argv[ARGS_MAX];
 	json_t *env; /* what the request adds */
 	int64_t rows;
 	int64_t cols;
 	char id[OWN_ID_LEN + 1];
+	const char *name; /* NULL: it has none and ends with its client */
+	struct inis_tape_reader tape; /* named: its output is one */
+	uint64_t live; /* offset where the replay ends */
+	uint16_t told_rows; /* the size that the client was told last */
+	uint16_t told_cols;
 	struct websocket *ws; /* while a client is attached */
 	bool attached; /* a client was, or still is */
 	bool lost; /* it has left without having been told of the end */
 };
+
+/* ---- the end ---- */
+
+/* Nothing will come from the agent any more. */
+static void finish(struct pty *p, const struct inis_error *err)
+{
+	static const struct inis_error left = {.code = INIS_UNAVAILABLE, .message = "the client has left"};
+	struct session *s = p->op.session;
+	bool attached = p->attached, lost = p->lost;
+
+	session_ref(s);
+	session_touch(s);
+	if (p->op.rq)
+		op_fail(&p->op, err ? err : &left);
+	else
+		op_end(&p->op);
+	if (attached)
+		session_pty_detach(s, lost);
+	session_unref(s);
+}
+
+/* Without a client. p is gone then if it has a name: the terminal is only left. */
+static void hang_up(struct pty *p)
+{
+	if (!p->name) {
+		agent_call_unhold(p->op.call);
+		agent_call_cancel(p->op.call, INIS_TERM_GRACE_MS);
+		return;
+	}
+	agent_call_release(p->op.call);
+	p->op.call = NULL;
+	finish(p, NULL);
+}
 
 /* ---- to the client ---- */
 
@@ -51,19 +105,82 @@ static void send_frame(struct pty *p, enum frame type, const void *data, size_t 
 }
 
 /* The socket ends and with it the request. */
-static void say_goodbye(struct pty *p, enum ws_status status)
+static void say_goodbye(struct pty *p, enum ws_status status, const char *reason)
 {
 	struct websocket *ws = p->ws;
 
 	p->ws = NULL;
 	p->op.rq = NULL;
-	websocket_close(ws, status);
+	websocket_close(ws, status, reason);
 }
 
 static void say_error(struct pty *p, const char *text, enum ws_status status)
 {
 	send_frame(p, FRAME_ERROR, text, strlen(text));
-	say_goodbye(p, status);
+	say_goodbye(p, status, "");
+}
+
+/* ---- the tape of a named terminal, to the client ---- */
+
+static void send_size(struct pty *p, uint16_t rows, uint16_t cols, unsigned flags)
+{
+	const uint8_t size[] = {(uint8_t)(rows >> 8), (uint8_t)rows, (uint8_t)(cols >> 8), (uint8_t)cols,
+				(uint8_t)flags};
+
+	p->told_rows = rows;
+	p->told_cols = cols;
+	send_frame(p, FRAME_SIZE, size, sizeof(size));
+}
+
+static void on_tape_begins(void *ctx, const struct agent_result *r)
+{
+	const struct inis_pty_info *tape = &r->tape;
+	struct pty *p = ctx;
+	unsigned flags = SIZE_BEGIN | (tape->live == tape->first ? SIZE_LIVE : 0) |
+			 (tape->flags & INIS_PTY_TRUNCATED ? SIZE_TRUNCATED : 0) |
+			 (tape->flags & INIS_PTY_STARTED ? SIZE_STARTED : 0);
+
+	p->live = tape->live;
+	if (!p->ws)
+		return;
+	send_size(p, tape->rows, tape->cols, flags);
+	if (tape->modes.len > 0)
+		send_frame(p, FRAME_DATA, tape->modes.s, tape->modes.len);
+}
+
+/* -1: it is no tape. */
+static int send_records(struct pty *p, const uint8_t *data, size_t n)
+{
+	while (n > 0) {
+		struct inis_tape_item item;
+		size_t used = 0;
+		int got = inis_tape_read(&p->tape, data, n, &used, &item);
+
+		if (got <= 0)
+			return got;
+		if (item.type == INIS_TAPE_OUTPUT)
+			send_frame(p, FRAME_DATA, item.data, item.n);
+		else
+			send_size(p, item.rows, item.cols, 0);
+		data += used;
+		n -= used;
+	}
+	return 0;
+}
+
+static void play(struct pty *p, uint64_t offset, const uint8_t *data, size_t n)
+{
+	size_t replayed = offset < p->live && p->live - offset <= n ? (size_t)(p->live - offset) : 0;
+	int rc = send_records(p, data, replayed);
+
+	if (replayed > 0 && rc == 0)
+		send_size(p, p->told_rows, p->told_cols, SIZE_LIVE);
+	if (rc == 0)
+		rc = send_records(p, data + replayed, n - replayed);
+	if (rc < 0) {
+		say_error(p, "the sandbox sent something that is not the output of a terminal", WS_INTERNAL);
+		hang_up(p);
+	}
 }
 
 static void on_output(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
@@ -71,8 +188,9 @@ static void on_output(void *ctx, enum agent_stream stream, uint64_t offset, cons
 	struct pty *p = ctx;
 
 	(void)stream;
-	(void)offset;
-	if (p->ws)
+	if (p->ws && p->name)
+		play(p, offset, data, n);
+	else if (p->ws)
 		send_frame(p, FRAME_DATA, data, n);
 }
 
@@ -85,12 +203,6 @@ static void on_drain(void *ctx)
 }
 
 /* ---- from the client ---- */
-
-static void hang_up(struct pty *p)
-{
-	agent_call_unhold(p->op.call);
-	agent_call_cancel(p->op.call, INIS_TERM_GRACE_MS);
-}
 
 static void on_malformed(struct pty *p, const char *text)
 {
@@ -158,6 +270,10 @@ static void on_closed(void *ctx, enum websocket_end how)
 	p->ws = NULL;
 	p->op.rq = NULL;
 	p->lost = how == WEBSOCKET_LEFT;
+	if (p->name) {
+		hang_up(p);
+		return;
+	}
 	hang_up(p);
 	/* The hang-up comes with the resume; by then it is too late to ask what is to become of the session. */
 	if (p->lost && p->attached && session_frozen(p->op.session)) {
@@ -186,34 +302,28 @@ static void tell_end(struct pty *p, const struct agent_result *r, const struct i
 {
 	uint32_t code;
 
+	if (!r && p->name && err->code == INIS_CONFLICT) {
+		say_goodbye(p, WS_TAKEN_OVER, "taken over by another client");
+		return;
+	}
 	if (!r) {
 		say_error(p, err->message, WS_INTERNAL);
 		return;
 	}
 	code = htonl((uint32_t)r->exited.exit_code);
 	send_frame(p, FRAME_EXIT, &code, sizeof(code));
-	say_goodbye(p, WS_NORMAL);
+	say_goodbye(p, WS_NORMAL, "");
 }
 
 static void on_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
 {
-	static const struct inis_error left = {.code = INIS_UNAVAILABLE, .message = "the client has left"};
-	struct session *s = ((struct pty *)ctx)->op.session;
 	struct pty *p = ctx;
-	bool attached = p->attached, lost = p->lost;
 
 	p->op.call = NULL;
-	session_ref(s);
-	session_touch(s);
+	audit_end(&p->audit, r ? &r->exited : NULL, err);
 	if (p->ws)
 		tell_end(p, r, err);
-	if (p->op.rq)
-		op_fail(&p->op, err ? err : &left);
-	else
-		op_end(&p->op);
-	if (attached)
-		session_pty_detach(s, lost);
-	session_unref(s);
+	finish(p, err);
 }
 
 static int build_env(struct pty *p, const struct session_spec *spec, struct inis_error *err)
@@ -228,10 +338,23 @@ static int build_env(struct pty *p, const struct session_spec *spec, struct inis
 	return command_merge_env(&p->command, spec, err);
 }
 
+static struct agent_call *call_agent(struct pty *p, const struct inis_pty *m, struct inis_error *err)
+{
+	static const struct agent_handler plain = {
+		.started = on_started, .data = on_output, .input = on_input_room, .done = on_done};
+	static const struct agent_handler named = {.started = on_started,
+						   .info = on_tape_begins,
+						   .data = on_output,
+						   .input = on_input_room,
+						   .done = on_done};
+	const struct inis_attach attach = {.name = {p->name, p->name ? strlen(p->name) : 0}, .pty = *m};
+
+	return p->name ? agent_pty_attach(op_agent(&p->op), &attach, &named, p, err)
+		       : agent_pty(op_agent(&p->op), m, &plain, p, err);
+}
+
 static void go(struct op *op)
 {
-	static const struct agent_handler handler = {
-		.started = on_started, .data = on_output, .input = on_input_room, .done = on_done};
 	struct pty *p = (struct pty *)op;
 	struct inis_error err = INIS_ERROR_INIT;
 	struct inis_pty m = {.rows = (uint16_t)p->rows, .cols = (uint16_t)p->cols};
@@ -243,13 +366,15 @@ static void go(struct op *op)
 	command_put(&p->command, &m.exec);
 	m.exec.argv = p->argv;
 	m.exec.id = (struct inis_str){p->id, OWN_ID_LEN};
-	op_call(op, agent_pty(op_agent(op), &m, &handler, p, &err), &err);
+	audit_begin(&p->audit, op->rq, op->session, AUDIT_PTY, p->name, p->argv, p->command.argc);
+	op_call(op, call_agent(p, &m, &err), &err);
 }
 
 static void cleanup(struct op *op)
 {
 	struct pty *p = (struct pty *)op;
 
+	audit_end(&p->audit, NULL, NULL);
 	command_free(&p->command);
 	json_decref(p->env);
 }
@@ -284,11 +409,24 @@ static int read_variable(struct pty *p, const char *field, const char *name, str
 	return 0;
 }
 
+static int read_name(struct pty *p, struct inis_error *err)
+{
+	p->name = http_query(p->op.rq, "name");
+	if (p->name && !proc_name_valid(p->name))
+		return inis_fail_field(err, "name", "must be 1 to 64 of A-Z a-z 0-9 . _ -");
+	return 0;
+}
+
 static int read_query(struct pty *p, struct inis_error *err)
 {
-	p->rows = 24;
-	p->cols = 80;
 	p->env = json_object();
+	if (read_name(p, err) < 0)
+		return -1;
+	/* A terminal that runs keeps its size unless another one is asked for. */
+	if (!p->name || http_query(p->op.rq, "rows") || http_query(p->op.rq, "cols")) {
+		p->rows = ROWS_DEFAULT;
+		p->cols = COLS_DEFAULT;
+	}
 	if (query_int(p->op.rq, "rows", 1, UINT16_MAX, &p->rows, err) < 0 ||
 	    query_int(p->op.rq, "cols", 1, UINT16_MAX, &p->cols, err) < 0 ||
 	    read_variable(p, "term", "TERM", err) < 0 || read_variable(p, "colorterm", "COLORTERM", err) < 0)

@@ -29,6 +29,7 @@ enum ws_status {
 	WS_UNSUPPORTED = 1003,
 	WS_TOO_BIG = 1009,
 	WS_INTERNAL = 1011,
+	WS_TAKEN_OVER = 4001, /* of the terminals: another client has this one now */
 };
 
 struct ws_item {

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "http/respond.h"
 #include "http/server.h"
@@ -67,12 +68,14 @@ bool websocket_send(struct websocket *ws, const void *head, size_t head_len, con
 	return false;
 }
 
-void websocket_close(struct websocket *ws, enum ws_status status)
+void websocket_close(struct websocket *ws, enum ws_status status, const char *reason)
 {
-	const uint8_t payload[] = {(uint8_t)(status >> 8), (uint8_t)status};
+	uint8_t payload[WS_CONTROL_MAX] = {(uint8_t)(status >> 8), (uint8_t)status};
+	size_t n = strnlen(reason, sizeof(payload) - 2);
 	struct http_request *rq = ws->rq;
 
-	send_control(ws, WS_CLOSE, payload, sizeof(payload));
+	memcpy(payload + 2, reason, n);
+	send_control(ws, WS_CLOSE, payload, n + 2);
 	rq->on_close = NULL;
 	http_finish(rq, false);
 }
@@ -83,7 +86,7 @@ static void end(struct websocket *ws, enum ws_status status, enum websocket_end 
 	void (*closed)(void *, enum websocket_end) = ws->events.closed;
 	void *ctx = ws->ctx;
 
-	websocket_close(ws, status);
+	websocket_close(ws, status, "");
 	closed(ctx, how);
 }
 

@@ -44,7 +44,7 @@ bool websocket_send(struct websocket *ws, const void *head, size_t head_len, con
 /* Stop and go on reading. */
 void websocket_hold(struct websocket *ws);
 void websocket_unhold(struct websocket *ws);
-/* Says goodbye after what was sent. */
-void websocket_close(struct websocket *ws, enum ws_status status);
+/* Says goodbye after what was sent. reason: a few words for the client, or "". */
+void websocket_close(struct websocket *ws, enum ws_status status, const char *reason);
 
 #endif

@@ -66,6 +66,8 @@ struct agent_result {
 	struct inis_exited exited; /* exec, terminal */
 	struct inis_proc_info proc; /* process start, get, kill; each of a list */
 	struct inis_file_info file;
+	struct inis_pty_info tape; /* named terminal: of the output that follows */
+	struct inis_pty_entry pty; /* each of a list */
 	uint64_t first[AGENT_STREAM_COUNT]; /* logs: offsets of the first bytes that follow */
 	bool truncated; /* logs: bytes before them are gone */
 };
@@ -73,7 +75,8 @@ struct agent_result {
 /* Any member but done may be NULL. */
 struct agent_handler {
 	void (*started)(void *ctx); /* exec, terminal: it runs */
-	void (*info)(void *ctx, const struct agent_result *r); /* file read, log: before data; process list: each */
+	/* File read, log, named terminal: before data. List: each. */
+	void (*info)(void *ctx, const struct agent_result *r);
 	/* offset: of the first of these bytes in its stream. */
 	void (*data)(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n);
 	void (*input)(void *ctx); /* input may be written, or more of it; or the reader is gone */
@@ -85,6 +88,12 @@ struct agent_call *agent_exec(struct agent *a, const struct inis_exec *m, const 
 			      struct inis_error *err);
 struct agent_call *agent_pty(struct agent *a, const struct inis_pty *m, const struct agent_handler *h, void *ctx,
 			     struct inis_error *err);
+/* A named terminal: data() has its tape. Ends with conflict when another client takes it; a release leaves it running. */
+struct agent_call *agent_pty_attach(struct agent *a, const struct inis_attach *m, const struct agent_handler *h,
+				    void *ctx, struct inis_error *err);
+struct agent_call *agent_pty_list(struct agent *a, const struct agent_handler *h, void *ctx, struct inis_error *err);
+struct agent_call *agent_pty_kill(struct agent *a, const char *name, uint32_t grace_ms, const struct agent_handler *h,
+				  void *ctx, struct inis_error *err);
 struct agent_call *agent_proc_start(struct agent *a, const struct inis_exec *m, const struct agent_handler *h,
 				    void *ctx, struct inis_error *err);
 struct agent_call *agent_proc_get(struct agent *a, const char *name, const struct agent_handler *h, void *ctx,

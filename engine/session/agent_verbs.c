@@ -49,6 +49,19 @@ struct agent_call *agent_pty(struct agent *a, const struct inis_pty *m, const st
 	return call_start(c, err);
 }
 
+struct agent_call *agent_pty_attach(struct agent *a, const struct inis_attach *m, const struct agent_handler *h,
+				    void *ctx, struct inis_error *err)
+{
+	struct agent_call *c = call_new(a, INIS_F_PTY_ATTACH, h, ctx, err);
+
+	if (!c)
+		return NULL;
+	set_id(c, m->pty.exec.id);
+	c->resumes = true;
+	inis_attach_pack(&c->request, m);
+	return call_start(c, err);
+}
+
 struct agent_call *agent_proc_start(struct agent *a, const struct inis_exec *m, const struct agent_handler *h,
 				    void *ctx, struct inis_error *err)
 {
@@ -86,10 +99,10 @@ struct agent_call *agent_proc_list(struct agent *a, const struct agent_handler *
 	return text_call(a, INIS_F_PROC_LIST, NULL, NULL, h, ctx, err);
 }
 
-struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t grace_ms, const struct agent_handler *h,
-				   void *ctx, struct inis_error *err)
+static struct agent_call *kill_call(struct agent *a, uint16_t type, const char *name, uint32_t grace_ms,
+				    const struct agent_handler *h, void *ctx, struct inis_error *err)
 {
-	struct agent_call *c = call_new(a, INIS_F_PROC_KILL, h, ctx, err);
+	struct agent_call *c = call_new(a, type, h, ctx, err);
 
 	if (!c)
 		return NULL;
@@ -97,6 +110,23 @@ struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t g
 	inis_pack_cstr(&c->request, name);
 	inis_pack_u32(&c->request, grace_ms);
 	return call_start(c, err);
+}
+
+struct agent_call *agent_proc_kill(struct agent *a, const char *name, uint32_t grace_ms, const struct agent_handler *h,
+				   void *ctx, struct inis_error *err)
+{
+	return kill_call(a, INIS_F_PROC_KILL, name, grace_ms, h, ctx, err);
+}
+
+struct agent_call *agent_pty_list(struct agent *a, const struct agent_handler *h, void *ctx, struct inis_error *err)
+{
+	return text_call(a, INIS_F_PTY_LIST, NULL, NULL, h, ctx, err);
+}
+
+struct agent_call *agent_pty_kill(struct agent *a, const char *name, uint32_t grace_ms, const struct agent_handler *h,
+				  void *ctx, struct inis_error *err)
+{
+	return kill_call(a, INIS_F_PTY_KILL, name, grace_ms, h, ctx, err);
 }
 
 struct agent_call *agent_proc_stdin(struct agent *a, const char *name, const struct agent_handler *h, void *ctx,

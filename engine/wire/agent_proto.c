@@ -24,6 +24,14 @@ static void pack_strs(struct inis_buf *b, const struct inis_str *list, uint32_t 
 		pack_str(b, list[i]);
 }
 
+static void copy_cut(char *to, size_t size, struct inis_str from)
+{
+	size_t n = from.len < size ? from.len : size - 1;
+
+	memcpy(to, from.s, n);
+	to[n] = '\0';
+}
+
 /* NULL with *count 0 for an empty list; fails u when there are more than max. */
 static struct inis_str *unpack_strs(struct inis_unpack *u, uint32_t *count, uint32_t max)
 {
@@ -148,14 +156,115 @@ void inis_pty_pack(struct inis_buf *b, const struct inis_pty *m)
 	inis_exec_pack(b, &m->exec);
 }
 
+/* The last part of a message. */
+static int unpack_pty(struct inis_unpack *u, struct inis_pty *m)
+{
+	m->rows = inis_unpack_u16(u);
+	m->cols = inis_unpack_u16(u);
+	return unpack_exec(u, &m->exec, 0);
+}
+
 int inis_pty_unpack(const void *data, size_t n, struct inis_pty *m)
 {
 	struct inis_unpack u;
 
 	inis_unpack_init(&u, data, n);
+	return unpack_pty(&u, m);
+}
+
+void inis_attach_pack(struct inis_buf *b, const struct inis_attach *m)
+{
+	pack_str(b, m->name);
+	inis_pty_pack(b, &m->pty);
+}
+
+int inis_attach_unpack(const void *data, size_t n, struct inis_attach *m)
+{
+	struct inis_unpack u;
+
+	inis_unpack_init(&u, data, n);
+	m->name = inis_unpack_str(&u);
+	return unpack_pty(&u, &m->pty);
+}
+
+void inis_pty_info_pack(struct inis_buf *b, const struct inis_pty_info *m)
+{
+	inis_pack_u64(b, m->first);
+	inis_pack_u64(b, m->live);
+	inis_pack_u16(b, m->rows);
+	inis_pack_u16(b, m->cols);
+	inis_pack_u8(b, m->flags);
+	pack_str(b, m->modes);
+}
+
+int inis_pty_info_unpack(const void *data, size_t n, struct inis_pty_info *m)
+{
+	struct inis_unpack u;
+
+	inis_unpack_init(&u, data, n);
+	m->first = inis_unpack_u64(&u);
+	m->live = inis_unpack_u64(&u);
 	m->rows = inis_unpack_u16(&u);
 	m->cols = inis_unpack_u16(&u);
-	return unpack_exec(&u, &m->exec, 0);
+	m->flags = inis_unpack_u8(&u);
+	m->modes = inis_unpack_bytes(&u);
+	if (done(&u) < 0 || m->live < m->first || m->rows == 0 || m->cols == 0 || m->modes.len > INIS_PTY_MODES_MAX)
+		return -1;
+	return 0;
+}
+
+void inis_pty_entry_head_pack(struct inis_buf *b, const struct inis_pty_entry *m)
+{
+	pack_str(b, m->name);
+	inis_pack_u16(b, m->rows);
+	inis_pack_u16(b, m->cols);
+	inis_pack_u8(b, m->attached);
+	inis_pack_u32(b, m->pid);
+	inis_pack_u64(b, m->started_wall_ms);
+	inis_pack_u32(b, m->argc);
+}
+
+void inis_pty_entry_pack(struct inis_buf *b, const struct inis_pty_entry *m)
+{
+	inis_pty_entry_head_pack(b, m);
+	for (uint32_t i = 0; i < m->argc; i++)
+		pack_str(b, m->argv[i]);
+}
+
+static bool entry_sound(const struct inis_pty_entry *m)
+{
+	char name[INIS_PROC_NAME_MAX + 1];
+
+	copy_cut(name, sizeof(name), m->name);
+	return proc_name_valid(name) && m->name.len == strlen(name) && m->rows > 0 && m->cols > 0 && m->attached <= 1 &&
+	       m->pid > 0 && m->started_wall_ms <= (uint64_t)INT64_MAX / 2;
+}
+
+int inis_pty_entry_unpack(const void *data, size_t n, struct inis_pty_entry *m)
+{
+	struct inis_unpack u;
+
+	memset(m, 0, sizeof(*m));
+	inis_unpack_init(&u, data, n);
+	m->name = inis_unpack_str(&u);
+	m->rows = inis_unpack_u16(&u);
+	m->cols = inis_unpack_u16(&u);
+	m->attached = inis_unpack_u8(&u);
+	m->pid = inis_unpack_u32(&u);
+	m->started_wall_ms = inis_unpack_u64(&u);
+	m->argv = unpack_strs(&u, &m->argc, INIS_ARGV_MAX);
+	if (done(&u) < 0 || !entry_sound(m)) {
+		inis_pty_entry_free(m);
+		return -1;
+	}
+	return 0;
+}
+
+void inis_pty_entry_free(struct inis_pty_entry *m)
+{
+	free(m->argv);
+	m->argv = NULL;
+	m->argc = 0;
 }
 
 void inis_exited_pack(struct inis_buf *b, const struct inis_exited *m)
@@ -167,6 +276,18 @@ void inis_exited_pack(struct inis_buf *b, const struct inis_exited *m)
 	inis_pack_u64(b, m->cpu_us);
 	inis_pack_u64(b, m->out_total);
 	inis_pack_u64(b, m->err_total);
+}
+
+void inis_usage_pack(struct inis_buf *b, const struct inis_exited *m)
+{
+	if (m->peak_bytes)
+		inis_pack_u64(b, m->peak_bytes);
+}
+
+/* Not there when it is unknown, or when the sender knows no such thing. */
+static void unpack_usage(struct inis_unpack *u, struct inis_exited *m)
+{
+	m->peak_bytes = u->left ? inis_unpack_u64(u) : 0;
 }
 
 static void unpack_exited(struct inis_unpack *u, struct inis_exited *m)
@@ -186,6 +307,7 @@ int inis_exited_unpack(const void *data, size_t n, struct inis_exited *m)
 
 	inis_unpack_init(&u, data, n);
 	unpack_exited(&u, m);
+	unpack_usage(&u, m);
 	return done(&u);
 }
 
@@ -198,6 +320,7 @@ void inis_proc_info_pack(struct inis_buf *b, const struct inis_proc_info *m)
 	inis_pack_u64(b, m->started_wall_ms);
 	inis_pack_u64(b, m->ended_wall_ms);
 	pack_strs(b, m->argv, m->argc);
+	inis_usage_pack(b, &m->exit);
 }
 
 int inis_proc_info_unpack(const void *data, size_t n, struct inis_proc_info *m)
@@ -213,6 +336,7 @@ int inis_proc_info_unpack(const void *data, size_t n, struct inis_proc_info *m)
 	m->started_wall_ms = inis_unpack_u64(&u);
 	m->ended_wall_ms = inis_unpack_u64(&u);
 	m->argv = unpack_strs(&u, &m->argc, INIS_ARGV_MAX);
+	unpack_usage(&u, &m->exit);
 	if (done(&u) < 0) {
 		inis_proc_info_free(m);
 		return -1;
@@ -293,14 +417,6 @@ void inis_wire_error_pack(struct inis_buf *b, const struct inis_error *m)
 	inis_pack_u32(b, (uint32_t)m->sys_errno);
 	inis_pack_cstr(b, m->field);
 	inis_pack_cstr(b, m->message);
-}
-
-static void copy_cut(char *to, size_t size, struct inis_str from)
-{
-	size_t n = from.len < size ? from.len : size - 1;
-
-	memcpy(to, from.s, n);
-	to[n] = '\0';
 }
 
 int inis_wire_error_unpack(const void *data, size_t n, struct inis_error *m)

@@ -24,7 +24,7 @@
  * is not named, or all of them when nobody comes back within
  * INIS_RECONNECT_GRACE_MS, counts as a lost stream: it is killed, unless it was
  * started with INIS_EXEC_DETACHED, then it runs on with its output discarded.
- * Named processes never depend on a connection.
+ * Named processes and named terminals never depend on a connection.
  *
  * Every frame carries the epoch of HELLO. It changes at a fork or restore; a
  * frame of another epoch is dropped.
@@ -114,6 +114,18 @@ enum inis_frame_type {
 	INIS_F_PTY_RESIZE = 81, /* client: u16 rows, u16 cols */
 	INIS_F_PTY_SIGNAL = 82, /* client: u32 signal, to the foreground process group; SIGKILL kills all of it */
 
+	/*
+	 * named terminals: they belong to the session, not to a connection. A channel of PTY_ATTACH is its owner, with
+	 * an id of its own by which it resumes: STARTED, PTY_INFO, OUT, ACK, STDIN, STDIN_ACK, EXITED, PTY_RESIZE and
+	 * PTY_SIGNAL as above, and OUT is a tape (wire/tape.h). There is one owner at a time: the next takes over, and
+	 * the one before ends with ERROR conflict. RELEASE and a lost stream leave the terminal running.
+	 */
+	INIS_F_PTY_ATTACH = 83, /* client: struct inis_attach; starts it when it does not run */
+	INIS_F_PTY_INFO = 84, /* agent: struct inis_pty_info, once before OUT, and again when the channel resumes */
+	INIS_F_PTY_LIST = 85, /* client: empty -> PTY_ENTRY each, then END */
+	INIS_F_PTY_ENTRY = 86, /* agent: struct inis_pty_entry */
+	INIS_F_PTY_KILL = 87, /* client: str name, u32 grace_ms; hangs up -> END once it has ended | ERROR not_found */
+
 	INIS_F_IDENTITY = 96, /* reserved: identity after a fork */
 
 	/* around a freeze of the unit, channel 0 */
@@ -132,6 +144,7 @@ enum inis_frame_type {
 #define INIS_FEATURE_FILES 0x4ULL
 #define INIS_FEATURE_PTYS  0x8ULL
 #define INIS_FEATURE_PAUSE 0x20ULL
+#define INIS_FEATURE_USAGE 0x40ULL /* both: EXITED and PROC_INFO may end with what inis_usage_pack() writes */
 
 struct inis_hello {
 	uint32_t version; /* INIS_AGENT_VERSION; another one ends the connection */
@@ -196,6 +209,51 @@ void inis_pty_pack(struct inis_buf *b, const struct inis_pty *m);
 /* Strings point into data; release with inis_exec_free(&m->exec). */
 int inis_pty_unpack(const void *data, size_t n, struct inis_pty *m);
 
+struct inis_attach {
+	struct inis_str name; /* of the terminal; proc_name_valid() */
+	struct inis_pty pty; /* exec.id: of this attachment. The rest of exec counts when it is started */
+};
+/*
+ * Size 0, 0: a terminal that runs keeps its own, another has the usual one. Strings point into data; release with
+ * inis_exec_free(&m->pty.exec).
+ */
+void inis_attach_pack(struct inis_buf *b, const struct inis_attach *m);
+int inis_attach_unpack(const void *data, size_t n, struct inis_attach *m);
+
+#define INIS_PTY_STARTED   0x1 /* by this request */
+#define INIS_PTY_TRUNCATED 0x2 /* the beginning of the tape is no longer kept */
+
+#define INIS_PTY_MODES_MAX 256
+
+struct inis_pty_info {
+	uint64_t first; /* offset of the first byte of the tape that follows */
+	uint64_t live; /* from here on it is not a replay */
+	uint16_t rows; /* size at first */
+	uint16_t cols;
+	uint8_t flags; /* INIS_PTY_* */
+	struct inis_str modes; /* what puts a fresh terminal into the modes that were set before first; any bytes */
+};
+void inis_pty_info_pack(struct inis_buf *b, const struct inis_pty_info *m);
+/* modes points into data. Fails when live is before first or a size is 0. */
+int inis_pty_info_unpack(const void *data, size_t n, struct inis_pty_info *m);
+
+struct inis_pty_entry {
+	struct inis_str name;
+	uint16_t rows;
+	uint16_t cols;
+	uint8_t attached; /* 1: it has an owner */
+	uint32_t pid; /* guest pid */
+	uint64_t started_wall_ms;
+	uint32_t argc;
+	struct inis_str *argv; /* owned by the decoded message */
+};
+void inis_pty_entry_pack(struct inis_buf *b, const struct inis_pty_entry *m);
+/* All but the strings of argv, which must follow. */
+void inis_pty_entry_head_pack(struct inis_buf *b, const struct inis_pty_entry *m);
+/* Fails also when a value is none: a size or pid of 0, a name that is not valid. */
+int inis_pty_entry_unpack(const void *data, size_t n, struct inis_pty_entry *m);
+void inis_pty_entry_free(struct inis_pty_entry *m);
+
 #define INIS_EXIT_TIMED_OUT  0x01
 #define INIS_EXIT_OOM        0x02 /* the memory limit killed something in it */
 #define INIS_EXIT_KILLED     0x04 /* ended by CANCEL or PROC_KILL */
@@ -213,8 +271,16 @@ struct inis_exited {
 	uint64_t cpu_us; /* user + system of all its processes, 0 = unknown */
 	uint64_t out_total; /* bytes written, also dropped ones */
 	uint64_t err_total;
+	/*
+	 * Largest resident set, in bytes, that one process of it ever had: of those whose end was waited for, by the
+	 * command's own processes or, when they were orphaned in its terminal session, by the agent. 0 = unknown.
+	 */
+	uint64_t peak_bytes;
 };
+/* All but peak_bytes. */
 void inis_exited_pack(struct inis_buf *b, const struct inis_exited *m);
+/* peak_bytes, at the end of EXITED and of PROC_INFO; nothing when it is 0. */
+void inis_usage_pack(struct inis_buf *b, const struct inis_exited *m);
 int inis_exited_unpack(const void *data, size_t n, struct inis_exited *m);
 
 struct inis_proc_info {

@@ -38,6 +38,28 @@ static void pty(struct inis_buf *again, const uint8_t *data, size_t size)
 	inis_exec_free(&m.exec);
 }
 
+static void attach(struct inis_buf *again, const uint8_t *data, size_t size)
+{
+	struct inis_attach m;
+
+	if (inis_attach_unpack(data, size, &m) < 0)
+		return;
+	inis_attach_pack(again, &m);
+	same(again, data, size);
+	inis_exec_free(&m.pty.exec);
+}
+
+static void pty_entry(struct inis_buf *again, const uint8_t *data, size_t size)
+{
+	struct inis_pty_entry m;
+
+	if (inis_pty_entry_unpack(data, size, &m) < 0)
+		return;
+	inis_pty_entry_pack(again, &m);
+	same(again, data, size);
+	inis_pty_entry_free(&m);
+}
+
 static void proc_info(struct inis_buf *again, const uint8_t *data, size_t size)
 {
 	struct inis_proc_info m;
@@ -87,11 +109,13 @@ SIMPLE(exited)
 SIMPLE(logs)
 SIMPLE(file_write)
 SIMPLE(file_info)
+SIMPLE(pty_info)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const decoders[])(struct inis_buf *, const uint8_t *, size_t) = {
-		exec, proc_info, reconnect, error, hello, exited, logs, file_write, file_info, pty,
+		exec,       proc_info, reconnect, error,  hello,    exited,    logs,
+		file_write, file_info, pty,       attach, pty_info, pty_entry,
 	};
 	struct inis_buf again = INIS_BUF_INIT(0);
 

@@ -6,9 +6,19 @@ import { eventually } from "./helpers.js";
 import type { TestSession } from "./session.js";
 import { Op, RawWebSocket, type WebSocketOptions } from "./websocket.js";
 
-export const Type = { data: 1, resize: 2, signal: 3, exit: 5, error: 6 } as const;
+export const Type = { data: 1, resize: 2, signal: 3, exit: 5, error: 6, size: 7 } as const;
+
+/** Flags of SIZE. */
+export const Size = { begin: 1, truncated: 2, live: 4, started: 8 } as const;
+
+export interface SizeMessage {
+  rows: number;
+  cols: number;
+  flags: number;
+}
 
 export interface TerminalQuery {
+  name?: string;
   rows?: number | string;
   cols?: number | string;
   term?: string;
@@ -28,18 +38,20 @@ function target(session: TestSession, query: TerminalQuery): URL {
 export class Terminal {
   /** All output. */
   readonly output: Buffer[] = [];
+  /** Output and, of a named terminal, sizes in their order. */
+  readonly shown: (Buffer | SizeMessage)[] = [];
   exitCode?: number;
   error?: string;
   private ws!: RawWebSocket;
 
-  private constructor() {}
+  private constructor(private readonly named: boolean) {}
 
   static async open(
     session: TestSession,
     query: TerminalQuery = {},
     options: WebSocketOptions = {},
   ): Promise<Terminal> {
-    const terminal = new Terminal();
+    const terminal = new Terminal(query.name !== undefined);
     terminal.ws = await RawWebSocket.open(
       target(session, query),
       { token: session.client.token, ...options },
@@ -69,6 +81,24 @@ export class Terminal {
 
   get text(): string {
     return Buffer.concat(this.output).toString();
+  }
+
+  get sizes(): SizeMessage[] {
+    return this.shown.filter((one): one is SizeMessage => !Buffer.isBuffer(one));
+  }
+
+  get begin(): SizeMessage | undefined {
+    return this.sizes[0];
+  }
+
+  /** Waits until the replay of a named terminal is over. */
+  async live(): Promise<this> {
+    await eventually("the replay ends", () => {
+      this.ws.check();
+      assert(!this.ws.ended, `ended (${this.exitCode ?? this.error ?? this.ws.closeStatus})`);
+      return this.sizes.some(({ flags }) => flags & Size.live);
+    });
+    return this;
   }
 
   get bytes(): number {
@@ -124,6 +154,13 @@ export class Terminal {
     return this.error;
   }
 
+  /** Waits until another client has it. */
+  async takenOver(): Promise<void> {
+    await this.ws.over();
+    assert.deepEqual([this.exitCode, this.error], [undefined, undefined]);
+    assert.deepEqual([this.ws.closeStatus, this.ws.closeReason], [4001, "taken over by another client"]);
+  }
+
   /** Says goodbye as a client does. */
   async close(): Promise<void> {
     this.ws.send(Op.close, Buffer.of(0x03, 0xe8));
@@ -148,7 +185,9 @@ export class Terminal {
     switch (message[0]) {
       case Type.data:
         assert(payload.length > 0, "no empty DATA");
+        assert(!this.named || this.begin, "SIZE comes first");
         this.output.push(payload);
+        this.shown.push(payload);
         return;
       case Type.exit:
         assert.equal(payload.length, 4);
@@ -157,8 +196,21 @@ export class Terminal {
       case Type.error:
         this.error = new TextDecoder("utf-8", { fatal: true }).decode(payload);
         return;
+      case Type.size:
+        this.receiveSize(payload);
+        return;
       default:
         assert.fail(`message of type ${message[0]}`);
     }
+  }
+
+  private receiveSize(payload: Buffer): void {
+    assert(this.named, "SIZE is only for who knows it");
+    assert.equal(payload.length, 5);
+    const size = { rows: payload.readUInt16BE(0), cols: payload.readUInt16BE(2), flags: payload[4]! };
+    assert(size.rows > 0 && size.cols > 0 && size.flags < 16);
+    assert.equal((size.flags & Size.begin) !== 0, this.begin === undefined, "BEGIN is the first and only the first");
+    assert((size.flags & Size.begin) !== 0 || (size.flags & ~Size.live) === 0);
+    this.shown.push(size);
   }
 }

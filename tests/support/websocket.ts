@@ -47,6 +47,7 @@ export class RawWebSocket {
   readonly pings: Frame[] = [];
   /** Status of the server's close frame. */
   closeStatus?: number;
+  closeReason?: string;
   /** The connection is over. */
   ended = false;
   handshake!: Handshake;
@@ -181,7 +182,9 @@ export class RawWebSocket {
   private onControl(op: number, payload: Buffer): void {
     assert([Op.close, Op.ping, Op.pong].includes(op as never), `opcode ${op}`);
     if (op === Op.ping) this.send(Op.pong, payload);
-    if (op === Op.close) this.closeStatus = payload.length === 0 ? 1005 : payload.readUInt16BE(0);
-    else this.pings.push({ op, payload });
+    if (op === Op.close) {
+      this.closeStatus = payload.length === 0 ? 1005 : payload.readUInt16BE(0);
+      this.closeReason = payload.toString("utf8", 2);
+    } else this.pings.push({ op, payload });
   }
 }

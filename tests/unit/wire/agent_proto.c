@@ -169,6 +169,109 @@ static void pty_comes_back_with_and_without_a_command(void **state)
 	inis_buf_free(&b);
 }
 
+static int decode_attach(const void *data, size_t n)
+{
+	struct inis_attach m;
+	int result = inis_attach_unpack(data, n, &m);
+
+	inis_exec_free(&m.pty.exec);
+	return result;
+}
+
+static int decode_pty_info(const void *data, size_t n)
+{
+	struct inis_pty_info m;
+
+	return inis_pty_info_unpack(data, n, &m);
+}
+
+static int decode_pty_entry(const void *data, size_t n)
+{
+	struct inis_pty_entry m;
+	int result = inis_pty_entry_unpack(data, n, &m);
+
+	inis_pty_entry_free(&m);
+	return result;
+}
+
+static void an_attachment_comes_back(void **state)
+{
+	const struct inis_attach in = {.name = STR("main"),
+				       .pty = {.cols = 7, .exec = {.id = STR("a"), .cwd = STR("")}}};
+	struct inis_attach out;
+	struct inis_buf b = INIS_BUF_INIT(0);
+
+	(void)state;
+	inis_attach_pack(&b, &in);
+	assert_int_equal(inis_attach_unpack(b.data, b.len, &out), 0);
+	assert_true(inis_str_eq(out.name, "main"));
+	assert_true(inis_str_eq(out.pty.exec.id, "a"));
+	assert_int_equal(out.pty.cols, 7);
+	inis_exec_free(&out.pty.exec);
+	refuses_all_but(&b, decode_attach);
+	inis_buf_free(&b);
+}
+
+static void what_is_said_of_a_tape_is_checked(void **state)
+{
+	struct inis_pty_info in = {.first = 5, .live = 5, .rows = 1, .cols = 2, .flags = 3, .modes = {"\0\x1b", 2}},
+			     out;
+	static const char long_modes[INIS_PTY_MODES_MAX + 1];
+	struct inis_buf b = INIS_BUF_INIT(0);
+
+	(void)state;
+	inis_pty_info_pack(&b, &in);
+	assert_int_equal(inis_pty_info_unpack(b.data, b.len, &out), 0);
+	assert_int_equal(out.live, 5);
+	assert_int_equal(out.flags, 3);
+	assert_memory_equal(out.modes.s, "\0\x1b", 2);
+	refuses_all_but(&b, decode_pty_info);
+	for (int i = 0; i < 4; i++) {
+		struct inis_pty_info wrong = in;
+
+		if (i == 0)
+			wrong.live = 4;
+		if (i == 1)
+			wrong.rows = 0;
+		if (i == 2)
+			wrong.cols = 0;
+		if (i == 3)
+			wrong.modes = (struct inis_str){long_modes, sizeof(long_modes)};
+		inis_buf_reset(&b);
+		inis_pty_info_pack(&b, &wrong);
+		assert_int_equal(decode_pty_info(b.data, b.len), -1);
+	}
+	inis_buf_free(&b);
+}
+
+static void a_listed_terminal_is_checked(void **state)
+{
+	struct inis_str argv[] = {STR("vim"), STR("x")};
+	struct inis_pty_entry good = {
+		.name = STR("main"), .rows = 1, .cols = 2, .attached = 1, .pid = 3, .argc = 2, .argv = argv};
+	struct inis_pty_entry wrong[] = {good, good, good, good, good, good}, out;
+	struct inis_buf b = INIS_BUF_INIT(0);
+
+	(void)state;
+	inis_pty_entry_pack(&b, &good);
+	assert_int_equal(inis_pty_entry_unpack(b.data, b.len, &out), 0);
+	assert_true(inis_str_eq(out.argv[1], "x"));
+	inis_pty_entry_free(&out);
+	refuses_all_but(&b, decode_pty_entry);
+	wrong[0].name = (struct inis_str)STR("a/b");
+	wrong[1].rows = 0;
+	wrong[2].cols = 0;
+	wrong[3].attached = 2;
+	wrong[4].pid = 0;
+	wrong[5].started_wall_ms = UINT64_MAX;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		inis_buf_reset(&b);
+		inis_pty_entry_pack(&b, &wrong[i]);
+		assert_int_equal(decode_pty_entry(b.data, b.len), -1);
+	}
+	inis_buf_free(&b);
+}
+
 static void a_count_without_its_strings_is_refused(void **state)
 {
 	struct inis_buf b = INIS_BUF_INIT(0);
@@ -323,6 +426,9 @@ int main(void)
 		cmocka_unit_test(exec_comes_back),
 		cmocka_unit_test(exec_without_command_or_with_foreign_stdin_is_refused),
 		cmocka_unit_test(pty_comes_back_with_and_without_a_command),
+		cmocka_unit_test(an_attachment_comes_back),
+		cmocka_unit_test(what_is_said_of_a_tape_is_checked),
+		cmocka_unit_test(a_listed_terminal_is_checked),
 		cmocka_unit_test(a_count_without_its_strings_is_refused),
 		cmocka_unit_test(process_info_comes_back),
 		cmocka_unit_test(short_messages_are_strict_too),
