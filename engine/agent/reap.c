@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,15 +19,26 @@
 
 #define BATCH 256
 
-static bool reap(struct agent_work *w)
+/* 0: nobody is dead. *session is asked for first: a process that was reaped has none. */
+static pid_t reap_one(int *status, pid_t *session, struct rusage *usage)
 {
+	siginfo_t info = {.si_pid = 0};
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+		return 0;
+	*session = getsid(info.si_pid);
+	return wait4(info.si_pid, status, 0, usage) == info.si_pid ? info.si_pid : 0;
+}
+
+bool reap_some(void)
+{
+	struct rusage usage;
 	bool orphans = false;
 	int status, n = 0;
-	pid_t pid;
+	pid_t pid, session;
 
-	(void)w;
-	while (n < BATCH && (pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (!task_reaped(pid, status))
+	while (n < BATCH && (pid = reap_one(&status, &session, &usage)) > 0) {
+		if (!task_reaped(pid, session, status, &usage))
 			orphans = true;
 		n++;
 	}
@@ -34,6 +46,12 @@ static bool reap(struct agent_work *w)
 	if (orphans)
 		cgroup_sweep();
 	return n == BATCH;
+}
+
+static bool reap(struct agent_work *w)
+{
+	(void)w;
+	return reap_some();
 }
 
 static struct agent_work work = {.node = LIST_INIT(work.node), .run = reap};

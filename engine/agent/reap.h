@@ -5,8 +5,12 @@
 #ifndef INIS_AGENT_REAP_H
 #define INIS_AGENT_REAP_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 int reap_start(struct inis_error *err);
+/* What is dead now, or as much of it as one turn of the loop may take: then true. */
+bool reap_some(void);
 
 #endif

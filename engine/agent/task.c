@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 
 #include "agent/agent.h"
+#include "agent/link.h"
+#include "agent/reap.h"
 
 #define LOOK_MIN_MS 1
 #define LOOK_MAX_MS 32
@@ -54,9 +56,10 @@ static void schedule_look(struct task *t)
 	t->wait_ms = t->wait_ms * 2 < LOOK_MAX_MS ? t->wait_ms * 2 : LOOK_MAX_MS;
 }
 
-/* Terminating or killing: is it all gone? */
+/* Terminating or killing: is it all gone? What has died is reaped first, so that its cost is known. */
 static void look(struct task *t)
 {
+	reap_some();
 	if (t->reaped && !leaf_populated(&t->leaf)) {
 		end(t);
 		return;
@@ -135,21 +138,29 @@ void task_kill(struct task *t, uint32_t grace_ms)
 	terminate(t, grace_ms);
 }
 
-bool task_reaped(pid_t pid, int status)
+bool task_reaped(pid_t pid, pid_t session, int status, const struct rusage *usage)
 {
+	uint64_t peak = (uint64_t)usage->ru_maxrss * 1024;
+
 	list_each (at, &tasks) {
 		struct task *t = container_of(at, struct task, node);
 
+		/* Each command has a terminal session of its own, in which what it leaves behind usually stays. */
+		if ((t->pid == pid || t->pid == session) && peak > t->peak_bytes)
+			t->peak_bytes = peak;
 		if (t->pid != pid || t->reaped)
 			continue;
 		t->reaped = true;
 		t->status = status;
 		t->ended = inis_events_now(&agent.events);
 		t->ended_wall = (uint64_t)inis_wall_ms();
-		if (t->stage == TASK_RUNNING)
+		if (t->stage == TASK_RUNNING) {
 			end(t);
-		else
-			look(t);
+		} else {
+			/* Not at once: this may be the first of many that are dead. */
+			t->wait_ms = LOOK_MIN_MS;
+			schedule_look(t);
+		}
 		return true;
 	}
 	return false;
@@ -167,4 +178,5 @@ void task_exited(const struct task *t, struct inis_exited *e)
 		   (t->oom ? INIS_EXIT_OOM : 0);
 	e->duration_ms = (uint64_t)(t->ended - t->started);
 	e->cpu_us = t->cpu_us;
+	e->peak_bytes = link_knows(INIS_FEATURE_USAGE) ? t->peak_bytes : 0;
 }

@@ -11,6 +11,7 @@
 #define INIS_AGENT_TASK_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "agent/cgroup.h"
 #include "agent/list.h"
@@ -37,6 +38,7 @@ struct task {
 	uint64_t ended_wall;
 	uint64_t oom_before;
 	uint64_t cpu_us;
+	uint64_t peak_bytes; /* see struct inis_exited */
 	inis_ms kill_at; /* terminating: when the grace ends */
 	unsigned wait_ms; /* until the next look whether the leaf is empty */
 	struct inis_timer limit;
@@ -58,7 +60,7 @@ static inline bool task_live(const struct task *t)
 /* What is known of the end; out_total and err_total stay. */
 void task_exited(const struct task *t, struct inis_exited *e);
 
-/* For the reaper: whether pid is the main process of a task. */
-bool task_reaped(pid_t pid, int status);
+/* For the reaper: whether pid, of this terminal session, is the main process of a task. usage counts either way. */
+bool task_reaped(pid_t pid, pid_t session, int status, const struct rusage *usage);
 
 #endif

@@ -9,6 +9,9 @@
 
 #include "api/fields.h"
 
+#define TIMEOUT_DEFAULT_MS 300000
+#define TIMEOUT_MAX_MS     3600000
+
 static struct inis_str str(const char *s)
 {
 	return (struct inis_str){s, strlen(s)};
@@ -87,6 +90,18 @@ int command_read(struct command *c, const json_t *body, struct inis_error *err)
 	return 0;
 }
 
+int command_timeout(const json_t *body, int64_t *ms, struct inis_error *err)
+{
+	*ms = 0;
+	if (field_int(body, "timeout_ms", 0, FIELD_INT_MAX, ms, err) < 0)
+		return -1;
+	if (*ms == 0)
+		*ms = TIMEOUT_DEFAULT_MS;
+	if (*ms > TIMEOUT_MAX_MS)
+		*ms = TIMEOUT_MAX_MS;
+	return 0;
+}
+
 static json_t *merged(const json_t *env, json_t *secrets, json_t *call)
 {
 	json_t *all = env ? json_copy((json_t *)(uintptr_t)env) : json_object();
@@ -117,6 +132,7 @@ int command_merge_env(struct command *c, const struct session_spec *spec, struct
 {
 	json_t *all = merged(spec->env, spec->secrets, c->call_env);
 	size_t count = json_object_size(all);
+	size_t size = 0;
 	const char *name;
 	json_t *value;
 
@@ -128,7 +144,9 @@ int command_merge_env(struct command *c, const struct session_spec *spec, struct
 				       INIS_ENV_MAX);
 	}
 	/* One piece, so that growing leaves no copies of secrets behind. */
-	inis_buf_reserve(&c->env_text, (size_t)3 * ENV_TOTAL_MAX + (size_t)3 * INIS_ENV_MAX);
+	json_object_foreach (all, name, value)
+		size += strlen(name) + json_string_length(value) + 2;
+	inis_buf_reserve(&c->env_text, size);
 	json_object_foreach (all, name, value) {
 		inis_buf_puts(&c->env_text, name);
 		inis_buf_puts(&c->env_text, "=");

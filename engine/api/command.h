@@ -29,6 +29,8 @@ struct command {
 
 /* Members "command", "cwd" and "env" of body. */
 int command_read(struct command *c, const json_t *body, struct inis_error *err);
+/* Member "timeout_ms": within bounds, or the usual one. */
+int command_timeout(const json_t *body, int64_t *ms, struct inis_error *err);
 /* Session environment, over it its secrets, over those the call's own. */
 int command_merge_env(struct command *c, const struct session_spec *spec, struct inis_error *err);
 void command_free(struct command *c);

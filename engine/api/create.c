@@ -119,11 +119,17 @@ static int read_key(struct http_request *rq, const json_t *body, struct session_
 	return hash_body(body, hash, err);
 }
 
-struct session *create_start(struct registry *r, struct session_create *c, struct inis_error *err)
+struct session *create_start(struct http_request *rq, struct session_create *c, struct inis_error *err)
 {
-	if (c->spec.template_name && registry_check_template(r, c->spec.template_name, err) < 0)
-		return NULL;
-	return registry_create(r, c, err);
+	struct registry *r = api_of(rq)->registry;
+	struct session *s = NULL;
+
+	inis_store_key_id(api_of(rq)->store, http_key(rq), c->owner);
+	if (!c->spec.template_name || registry_check_template(r, c->spec.template_name, err) == 0)
+		s = registry_create(r, c, err);
+	if (!s)
+		inis_count(&inis_metrics.creates[CREATE_REFUSED]);
+	return s;
 }
 
 static void create(struct http_request *rq, const json_t *body)
@@ -142,11 +148,9 @@ static void create(struct http_request *rq, const json_t *body)
 		spec_free(&c.spec);
 		return;
 	}
-	inis_store_key_id(api_of(rq)->store, http_key(rq), c.owner);
-	s = create_start(api_of(rq)->registry, &c, &err);
+	s = create_start(rq, &c, &err);
 	spec_free(&c.spec);
 	if (!s) {
-		inis_count(&inis_metrics.creates[CREATE_REFUSED]);
 		http_respond_error(rq, &err);
 		return;
 	}

@@ -10,10 +10,8 @@
 
 #include "api/fields.h"
 
-#define TIMEOUT_DEFAULT_MS 300000
-#define TIMEOUT_MAX_MS     3600000
-#define INPUT_MAX          ((size_t)4 * 1024 * 1024)
-#define OWN_ID_LEN         24 /* longer than chance can repeat */
+#define INPUT_MAX  ((size_t)4 * 1024 * 1024)
+#define OWN_ID_LEN 24 /* longer than chance can repeat */
 
 static struct exec_run *run_of_entry(struct session_exec *e)
 {
@@ -52,6 +50,7 @@ static void on_done(void *ctx, const struct agent_result *r, const struct inis_e
 	run->op.call = NULL;
 	LIST_REMOVE(&run->entry, link);
 	session_touch(s);
+	audit_end(&run->audit, r ? &r->exited : NULL, err);
 	if (run->feeder)
 		run->feeder->ended(run->feeder, err);
 	if (r)
@@ -137,9 +136,11 @@ static void go(struct op *op)
 	}
 	m.id = (struct inis_str){run->entry.id, strlen(run->entry.id)};
 	command_put(&run->command, &m);
+	audit_begin(&run->audit, op->rq, op->session, AUDIT_EXEC, NULL, run->command.argv, run->command.argc);
 	op->call = agent_exec(op_agent(op), &m, &handler, run, &err);
 	command_free(&run->command);
 	if (!op->call) {
+		audit_end(&run->audit, NULL, &err);
 		op_fail(op, &err);
 		return;
 	}
@@ -151,9 +152,7 @@ static int read_fields(struct exec_run *run, const json_t *body, struct inis_err
 	const json_t *input = json_object_get(body, "stdin");
 	const char *id = NULL;
 
-	run->timeout_ms = 0;
-	if (command_read(&run->command, body, err) < 0 ||
-	    field_int(body, "timeout_ms", 0, FIELD_INT_MAX, &run->timeout_ms, err) < 0 ||
+	if (command_read(&run->command, body, err) < 0 || command_timeout(body, &run->timeout_ms, err) < 0 ||
 	    field_content(body, "stdin", "stdin_encoding", INPUT_MAX, &run->input, err) < 0 ||
 	    field_bool(body, "stdin_open", &run->stdin_open, err) < 0 ||
 	    field_text(body, "exec_id", 1, INIS_PROC_NAME_MAX, &id, err) < 0)
@@ -164,10 +163,6 @@ static int read_fields(struct exec_run *run, const json_t *body, struct inis_err
 		return inis_fail_field(err, "exec_id", "must be 1 to 64 of A-Z a-z 0-9 . _ -");
 	if (id)
 		memcpy(run->entry.id, id, strlen(id) + 1);
-	if (run->timeout_ms == 0)
-		run->timeout_ms = TIMEOUT_DEFAULT_MS;
-	if (run->timeout_ms > TIMEOUT_MAX_MS)
-		run->timeout_ms = TIMEOUT_MAX_MS;
 	run->has_input = run->stdin_open || (input && !json_is_null(input));
 	return 0;
 }

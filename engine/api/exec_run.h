@@ -9,6 +9,7 @@
 #ifndef INIS_API_EXEC_RUN_H
 #define INIS_API_EXEC_RUN_H
 
+#include "api/audit.h"
 #include "api/command.h"
 #include "api/op.h"
 
@@ -38,8 +39,7 @@ struct exec_watch {
 /* What writes to the stdin of a run; see exec_stdin.c. */
 struct exec_feeder {
 	void (*input)(struct exec_feeder *f); /* the run takes more, or none any more */
-	void (*ended)(struct exec_feeder *f,
-		      const struct inis_error *err); /* the run is over; err NULL: it has exited */
+	void (*ended)(struct exec_feeder *f, const struct inis_error *err); /* the run is over; err NULL: it has exited */
 };
 
 struct exec_run {
@@ -47,6 +47,7 @@ struct exec_run {
 	struct session_exec entry;
 	const struct exec_sink *sink;
 	struct command command;
+	struct audit audit;
 	int64_t timeout_ms;
 	struct inis_buf input; /* stdin */
 	bool has_input;

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "api/encode.h"
+#include "api/exec_json.h"
 #include "api/exec_run.h"
 #include "api/sse_error.h"
 
@@ -47,10 +47,7 @@ static json_t *exit_json(const struct inis_exited *e)
 {
 	struct object o = object_new();
 
-	object_int(&o, "exit_code", e->exit_code);
-	object_bool(&o, "timed_out", e->flags & INIS_EXIT_TIMED_OUT);
-	object_int(&o, "duration_ms", (int64_t)e->duration_ms);
-	object_flag(&o, "oom", e->flags & INIS_EXIT_OOM);
+	exec_json_exit(&o, e);
 	return object_done(&o);
 }
 
@@ -67,7 +64,7 @@ static void on_exited(struct exec_run *run, const struct inis_exited *e)
 {
 	static const struct inis_error no_memory = {.code = INIS_UNAVAILABLE, .message = "out of memory"};
 	json_t *json = exit_json(e);
-	char text[160];
+	char text[512];
 	size_t n = json ? json_dumpb(json, text, sizeof(text), JSON_COMPACT) : 0;
 
 	json_decref(json);

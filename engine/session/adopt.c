@@ -55,7 +55,10 @@ static enum machine_state now_is(const struct session *s, const struct inis_brok
 {
 	enum machine_state state = s->machine.state;
 
-	if (state == M_CREATING || state == M_FAILED || state == M_ENDING || state == M_ENDED)
+	/* Its create may have been answered: without its unit it is as lost as any other. */
+	if (state == M_CREATING)
+		return u && u->alive ? M_CREATING : M_LIVE;
+	if (state == M_FAILED || state == M_ENDING || state == M_ENDED)
 		return state;
 	return u && u->frozen ? M_PAUSED : M_LIVE;
 }
@@ -80,6 +83,11 @@ static void adopt(struct session *s, const struct inis_broker_unit *u)
 			session_feed(s, E_UNIT_MADE, END_NONE);
 		else
 			session_feed(s, E_UNIT_DESTROYED, END_NONE);
+		return;
+	}
+	if (s->spec.one_shot) {
+		/* Who waited for its result was told of the loss when the server ended. */
+		session_feed(s, E_DELETE, END_CLIENT_DESTROY);
 		return;
 	}
 	if (!u || !u->alive) {

@@ -58,14 +58,15 @@ void spec_free(struct session_spec *s)
 json_t *spec_to_json(const struct session_spec *s)
 {
 	return json_pack(
-		"{s:s*, s:s*, s:s*, s:O*, s:O*, s:O*, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b}",
+		"{s:s*, s:s*, s:s*, s:O*, s:O*, s:O*, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b}",
 		"name", s->name, "external_id", s->external_id, "template", s->template_name, "labels", s->labels,
 		"env", s->env, "egress", s->egress, "size", s->size, "idle_mode", s->idle_mode, "on_pty_detach",
 		s->on_pty_detach, "command_capture", s->command_capture, "idle_timeout_ms",
 		(json_int_t)s->idle_timeout_ms, "idle_cpu_pct", (json_int_t)s->idle_cpu_pct, "idle_net_bytes",
 		(json_int_t)s->idle_net_bytes, "max_lifetime_ms", (json_int_t)s->max_lifetime_ms, "paused_ttl_ms",
 		(json_int_t)s->paused_ttl_ms, "lease_ms", (json_int_t)s->lease_ms, "no_sudo", s->no_sudo,
-		"wake_on_http", s->wake_on_http, "destroy_on_completion", s->destroy_on_completion);
+		"wake_on_http", s->wake_on_http, "destroy_on_completion", s->destroy_on_completion, "one_shot",
+		s->one_shot);
 }
 
 static int copy_text(const json_t *doc, const char *name, char **to)
@@ -134,6 +135,7 @@ int spec_from_json(struct session_spec *s, const json_t *doc, const char *secret
 	copy_bool(doc, "no_sudo", &s->no_sudo);
 	copy_bool(doc, "wake_on_http", &s->wake_on_http);
 	copy_bool(doc, "destroy_on_completion", &s->destroy_on_completion);
+	copy_bool(doc, "one_shot", &s->one_shot);
 	return 0;
 }
 

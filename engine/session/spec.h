@@ -56,6 +56,7 @@ struct session_spec {
 	bool no_sudo;
 	bool wake_on_http;
 	bool destroy_on_completion;
+	bool one_shot; /* serves one request of this server's life and does not outlive either */
 };
 
 void spec_init(struct session_spec *s);

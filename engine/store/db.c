@@ -15,6 +15,7 @@ static const char *const SQL[ST_COUNT] = {
 	[ST_COMMIT] = "COMMIT",
 	[ST_ROLLBACK] = "ROLLBACK",
 	[ST_SESSION_PUT] = "REPLACE INTO session (" COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[ST_SESSION_FORGET] = "DELETE FROM session WHERE id = ?",
 	[ST_SESSIONS_LIVE] = "SELECT " COLUMNS " FROM session WHERE ended_at = 0 ORDER BY created_at, id",
 	[ST_HISTORY] = "SELECT " COLUMNS " FROM session WHERE ended_at > 0 AND ended_at >= ?1"
 		       " AND (created_at, id) < (?2, ?3) ORDER BY created_at DESC, id DESC LIMIT ?4",
@@ -24,6 +25,11 @@ static const char *const SQL[ST_COUNT] = {
 	[ST_HISTORY_GET] = "SELECT " COLUMNS " FROM session WHERE ended_at > 0 AND ended_at >= ?1 AND id = ?2",
 	[ST_HISTORY_PRUNE] = "DELETE FROM session WHERE id IN"
 			     " (SELECT id FROM session WHERE ended_at > 0 AND ended_at < ?1 LIMIT ?2)",
+	[ST_AUDIT_PUT] = "REPLACE INTO audit (seq, session, at, ended_at, doc) VALUES (?, ?, ?, ?, ?)",
+	[ST_AUDIT_LIST] = "SELECT seq, at, ended_at, doc FROM audit"
+			  " WHERE session = ?1 AND seq < ?2 AND at >= ?3 ORDER BY seq DESC LIMIT ?4",
+	[ST_AUDIT_LAST] = "SELECT coalesce(max(seq), 0) FROM audit",
+	[ST_AUDIT_PRUNE] = "DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ?1 LIMIT ?2)",
 	[ST_KEYS_LIST] = "SELECT sha256 FROM api_key",
 	[ST_KEYS_CLEAR] = "DELETE FROM api_key WHERE origin = 'file'",
 	[ST_KEYS_ADD] = "INSERT OR IGNORE INTO api_key (sha256, origin) VALUES (?, 'file')",

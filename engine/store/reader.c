@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * reader.c - the reader thread: questions about ended sessions.
+ * reader.c - the reader thread: questions about what is stored.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define ROWS_MAX 1000
 
 struct read_job {
-	struct job job; /* first */
+	struct store_job job; /* first */
 	const struct inis_store *store;
 	struct inis_history_query query;
 	char *external_id;
@@ -58,8 +58,9 @@ static sqlite3_stmt *prepare(struct db *db, const struct read_job *r, struct ini
 	return st;
 }
 
-static int read_rows(struct db *db, struct read_job *r, struct inis_error *err)
+static int read_rows(struct db *db, struct store_job *job, struct inis_error *err)
 {
+	struct read_job *r = (struct read_job *)job;
 	sqlite3_stmt *st = prepare(db, r, err);
 	int status;
 
@@ -80,8 +81,11 @@ static void run(void *ctx, struct job *batch)
 {
 	struct inis_store *s = ctx;
 
-	for (struct job *j = batch; j; j = j->next)
-		read_rows(&s->read_db, (struct read_job *)j, &j->err);
+	for (struct job *j = batch; j; j = j->next) {
+		struct store_job *job = (struct store_job *)j;
+
+		job->run(&s->read_db, job, &j->err);
+	}
 }
 
 static void last(void *ctx)
@@ -112,7 +116,8 @@ static int ask(struct inis_store *s, struct read_job *r, struct inis_error *err)
 {
 	if (!r)
 		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
-	r->job.finish = finish;
+	r->job.job.finish = finish;
+	r->job.run = read_rows;
 	r->store = s;
 	r->rows = calloc(r->query.limit, sizeof(*r->rows));
 	r->texts = calloc(r->query.limit, sizeof(*r->texts));
@@ -122,7 +127,7 @@ static int ask(struct inis_store *s, struct read_job *r, struct inis_error *err)
 		free_job(r);
 		return inis_fail(err, INIS_UNAVAILABLE, s->closing ? "the store is closing" : "out of memory");
 	}
-	worker_add(&s->reader, &r->job);
+	worker_add(&s->reader, &r->job.job);
 	return 0;
 }
 

@@ -21,11 +21,16 @@ enum statement {
 	ST_COMMIT,
 	ST_ROLLBACK,
 	ST_SESSION_PUT,
+	ST_SESSION_FORGET,
 	ST_SESSIONS_LIVE,
 	ST_HISTORY,
 	ST_HISTORY_EXTERNAL,
 	ST_HISTORY_GET,
 	ST_HISTORY_PRUNE,
+	ST_AUDIT_PUT,
+	ST_AUDIT_LIST,
+	ST_AUDIT_LAST,
+	ST_AUDIT_PRUNE,
 	ST_KEYS_LIST,
 	ST_KEYS_CLEAR,
 	ST_KEYS_ADD,
@@ -56,6 +61,13 @@ int db_do(struct db *db, enum statement which, struct inis_error *err);
 /* Says what went wrong on db; what the disk or memory is to blame for is `unavailable`. */
 int db_fail(struct db *db, struct inis_error *err);
 
+/* What a thread of the store does for one request. */
+struct store_job {
+	struct job job; /* first */
+	int (*run)(struct db *db, struct store_job *job, struct inis_error *err);
+	bool spare; /* the reserve is not given up for it */
+};
+
 struct key_hash {
 	uint8_t bytes[32];
 };
@@ -73,6 +85,8 @@ struct inis_store {
 	bool has_reserve;
 	inis_ms reserve_tried_at;
 	inis_ms pruned_at;
+	int64_t audit_seq; /* of the last row */
+	size_t audit_waiting; /* bytes of rows on their way to the writer */
 
 	struct worker reader;
 	struct db read_db; /* the reader thread's */
@@ -84,6 +98,7 @@ struct inis_store {
 
 int store_writer_start(struct inis_store *s, uv_loop_t *loop, struct inis_error *err);
 int store_reader_start(struct inis_store *s, uv_loop_t *loop, struct inis_error *err);
+int store_audit_load(struct inis_store *s, struct db *db, struct inis_error *err);
 int store_keys_load(struct inis_store *s, struct db *db, struct inis_error *err);
 /* A worker of s is gone. */
 void store_worker_closed(void *store);

@@ -78,7 +78,7 @@ static int prepare(struct inis_store *s, struct inis_error *err)
 
 	if (make_file(s->dir_fd, err) == 0 && db_connect(&db, s->path, err) == 0 && store_identify(&db, err) == 0 &&
 	    db_set_up(&db, err) == 0 && get_master_key(s, &db, err) == 0 && store_migrate(&db, &s->master, err) == 0)
-		status = store_keys_load(s, &db, err);
+		status = store_keys_load(s, &db, err) < 0 ? -1 : store_audit_load(s, &db, err);
 	db_close(&db);
 	return status;
 }

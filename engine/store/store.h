@@ -62,6 +62,12 @@ typedef void (*inis_store_done)(void *ctx, const struct inis_error *err);
 int inis_store_session_put(struct inis_store *s, const struct inis_session_row *row, inis_store_done done, void *ctx,
 			   struct inis_error *err);
 
+/* The same without haste: it may wait a moment for company, never for longer than what is put after it. */
+int inis_store_session_put_later(struct inis_store *s, const struct inis_session_row *row, inis_store_done done,
+				 void *ctx, struct inis_error *err);
+/* As if it had never been put. When that cannot be done, the row stays. */
+void inis_store_session_forget(struct inis_store *s, const struct session_id *id);
+
 /* At start, blocking: each not ended session. Pointers in row are valid during the call. */
 typedef int (*inis_store_each)(void *ctx, const struct inis_session_row *row, struct inis_error *err);
 int inis_store_sessions_load(struct inis_store *s, inis_store_each each, void *ctx, struct inis_error *err);

@@ -5,6 +5,7 @@
 #include "store/worker.h"
 
 #define FOREVER_MS (3600 * 1000)
+#define LATER_MS   200 /* longest wait of what has no hurry, unless the thread is busy */
 
 /* Waits for jobs or the time of the next idle call. NULL with *stop: nothing is left and the end is wanted. */
 static struct job *take_batch(struct worker *w, uint64_t wait_ms, bool *stop)
@@ -12,11 +13,15 @@ static struct job *take_batch(struct worker *w, uint64_t wait_ms, bool *stop)
 	struct job *batch;
 
 	uv_mutex_lock(&w->lock);
-	if (!w->queue && !w->stopping)
+	if (!w->queue && !w->later && !w->stopping)
 		uv_cond_timedwait(&w->wake, &w->lock, wait_ms * 1000000);
-	batch = w->queue;
-	w->queue = NULL;
+	if (!w->queue && w->later && !w->stopping)
+		uv_cond_timedwait(&w->wake, &w->lock, (uint64_t)LATER_MS * 1000000);
+	*w->later_tail = w->queue;
+	batch = w->later;
+	w->queue = w->later = NULL;
 	w->queue_tail = &w->queue;
+	w->later_tail = &w->later;
 	*stop = !batch && w->stopping;
 	uv_mutex_unlock(&w->lock);
 	return batch;
@@ -94,6 +99,7 @@ static void on_async(uv_async_t *async)
 int worker_start(struct worker *w, uv_loop_t *loop, struct inis_error *err)
 {
 	w->queue_tail = &w->queue;
+	w->later_tail = &w->later;
 	w->done_tail = &w->done;
 	if (uv_mutex_init(&w->lock) < 0)
 		return inis_fail(err, INIS_UNAVAILABLE, "no lock for a thread");
@@ -121,6 +127,18 @@ void worker_add(struct worker *w, struct job *job)
 	*w->queue_tail = job;
 	w->queue_tail = &job->next;
 	uv_cond_signal(&w->wake);
+	uv_mutex_unlock(&w->lock);
+}
+
+void worker_add_later(struct worker *w, struct job *job)
+{
+	job->next = NULL;
+	uv_mutex_lock(&w->lock);
+	/* The first one makes the thread look at the time; the others must not cut its wait short. */
+	if (!w->later)
+		uv_cond_signal(&w->wake);
+	*w->later_tail = job;
+	w->later_tail = &job->next;
 	uv_mutex_unlock(&w->lock);
 }
 

@@ -34,6 +34,7 @@ struct worker {
 	uv_mutex_t lock;
 	uv_cond_t wake;
 	struct job *queue, **queue_tail; /* under lock */
+	struct job *later, **later_tail; /* under lock: taken with the next of queue, or by themselves after a while */
 	struct job *done, **done_tail; /* under lock */
 	bool stopping; /* under lock */
 	bool stopped; /* under lock */
@@ -44,6 +45,8 @@ struct worker {
 /* After a failure with w->active, worker_stop() is still owed. */
 int worker_start(struct worker *w, uv_loop_t *loop, struct inis_error *err);
 void worker_add(struct worker *w, struct job *job);
+/* As worker_add(), but it may wait a moment for others to be done with; its order among those of worker_add() is open. */
+void worker_add_later(struct worker *w, struct job *job);
 /* Finishes what is queued, then calls closed. Nothing may be added any more. */
 void worker_stop(struct worker *w);
 

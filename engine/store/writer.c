@@ -36,6 +36,17 @@ static int put(struct db *db, struct store_job *job, struct inis_error *err)
 	return db_run(db, st, err);
 }
 
+static int forget(struct db *db, struct store_job *job, struct inis_error *err)
+{
+	const struct put_job *p = (const struct put_job *)job;
+	sqlite3_stmt *st = db_statement(db, ST_SESSION_FORGET, err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_text(st, 1, p->row.id.s, -1, SQLITE_STATIC);
+	return db_run(db, st, err);
+}
+
 /* One transaction over the jobs from first up to end. */
 static int transact(struct db *db, struct job *first, const struct job *end, struct inis_error *err)
 {
@@ -146,18 +157,27 @@ int store_writer_start(struct inis_store *s, uv_loop_t *loop, struct inis_error 
 	return worker_start(&s->writer, loop, err);
 }
 
-int inis_store_session_put(struct inis_store *s, const struct inis_session_row *row, inis_store_done done, void *ctx,
-			   struct inis_error *err)
+static struct put_job *new_job(struct inis_store *s, int (*work)(struct db *, struct store_job *, struct inis_error *),
+			       struct inis_error *err)
 {
-	struct put_job *p;
+	struct put_job *p = s->closing ? NULL : calloc(1, sizeof(*p));
 
-	if (s->closing)
-		return inis_fail(err, INIS_UNAVAILABLE, "the store is closing");
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	if (!p) {
+		inis_fail(err, INIS_UNAVAILABLE, s->closing ? "the store is closing" : "out of memory");
+		return NULL;
+	}
 	p->job.job.finish = finish;
-	p->job.run = put;
+	p->job.run = work;
+	return p;
+}
+
+static struct put_job *new_put(struct inis_store *s, const struct inis_session_row *row, inis_store_done done,
+			       void *ctx, struct inis_error *err)
+{
+	struct put_job *p = new_job(s, put, err);
+
+	if (!p)
+		return NULL;
 	p->done = done;
 	p->ctx = ctx;
 	if (row_copy(row, &p->row, &p->text, err) < 0 ||
@@ -166,9 +186,41 @@ int inis_store_session_put(struct inis_store *s, const struct inis_session_row *
 		inis_buf_free(&p->sealed);
 		free(p->text);
 		free(p);
-		return -1;
+		return NULL;
 	}
 	inis_count(&inis_metrics.store_queued);
+	return p;
+}
+
+int inis_store_session_put(struct inis_store *s, const struct inis_session_row *row, inis_store_done done, void *ctx,
+			   struct inis_error *err)
+{
+	struct put_job *p = new_put(s, row, done, ctx, err);
+
+	if (!p)
+		return -1;
 	worker_add(&s->writer, &p->job.job);
 	return 0;
+}
+
+int inis_store_session_put_later(struct inis_store *s, const struct inis_session_row *row, inis_store_done done,
+				 void *ctx, struct inis_error *err)
+{
+	struct put_job *p = new_put(s, row, done, ctx, err);
+
+	if (!p)
+		return -1;
+	worker_add_later(&s->writer, &p->job.job);
+	return 0;
+}
+
+void inis_store_session_forget(struct inis_store *s, const struct session_id *id)
+{
+	struct put_job *p = new_job(s, forget, NULL);
+
+	if (!p)
+		return;
+	p->row.id = *id;
+	inis_count(&inis_metrics.store_queued);
+	worker_add(&s->writer, &p->job.job);
 }
