@@ -282,7 +282,12 @@ void session_feed(struct session *s, enum machine_event event, enum end_reason r
 		session_pause_unit(s);
 	if (actions & A_RESUME_UNIT)
 		session_thaw_unit(s);
-	if (actions & A_PERSIST)
+	if (event == E_UNIT_READY)
+		s->was_ready = true;
+	/* What the create is answered for was stored while its unit was being made; this adds which one it is. */
+	if ((actions & A_PERSIST) && event == E_UNIT_READY)
+		session_persist_later(s);
+	else if (actions & A_PERSIST)
 		session_persist(s);
 	session_retire(s);
 	session_notify(s);

@@ -30,6 +30,12 @@ void session_retire(struct session *s)
 		registry_remove(s->registry, s);
 }
 
+static void not_stored(struct session *s, const struct inis_error *err)
+{
+	s->dirty = true;
+	inis_log(INIS_LOG_ERROR, "session could not be stored", "session", s->id.s, "error", err->message, NULL);
+}
+
 static void on_stored(void *ctx, const struct inis_error *err)
 {
 	struct session *s = ctx;
@@ -37,9 +43,7 @@ static void on_stored(void *ctx, const struct inis_error *err)
 	s->writes--;
 	if (err) {
 		s->write_error = *err;
-		s->dirty = true;
-		inis_log(INIS_LOG_ERROR, "session could not be stored", "session", s->id.s, "error", err->message,
-			 NULL);
+		not_stored(s, err);
 	}
 	if (!s->registry->closing) {
 		session_notify(s);
@@ -48,7 +52,16 @@ static void on_stored(void *ctx, const struct inis_error *err)
 	session_unref(s);
 }
 
-static int put(struct session *s, struct inis_error *err)
+static void on_stored_later(void *ctx, const struct inis_error *err)
+{
+	struct session *s = ctx;
+
+	if (err)
+		not_stored(s, err);
+	session_unref(s);
+}
+
+static int put(struct session *s, bool later, struct inis_error *err)
 {
 	struct inis_session_row row = {.id = s->id,
 				       .name = s->spec.name,
@@ -69,7 +82,8 @@ static int put(struct session *s, struct inis_error *err)
 	row.doc = doc;
 	/* An ended session has no use for its secrets any more. */
 	row.secrets = s->machine.state == M_ENDED ? NULL : secrets;
-	rc = inis_store_session_put(s->registry->config.store, &row, on_stored, s, err);
+	rc = later ? inis_store_session_put_later(s->registry->config.store, &row, on_stored_later, s, err)
+		   : inis_store_session_put(s->registry->config.store, &row, on_stored, s, err);
 	if (secrets)
 		explicit_bzero(secrets, strlen(secrets));
 	return rc;
@@ -78,15 +92,28 @@ static int put(struct session *s, struct inis_error *err)
 void session_persist(struct session *s)
 {
 	/* A create that failed before anybody was told of it never happened. */
-	if (session_over(s) && !s->stored && !s->answered)
+	if (session_over(s) && !s->was_ready && !s->answered) {
+		if (s->stored)
+			inis_store_session_forget(s->registry->config.store, &s->id);
+		s->stored = s->dirty = false;
 		return;
+	}
 	s->stored = true;
 	s->dirty = false;
 	memset(&s->write_error, 0, sizeof(s->write_error));
 	session_ref(s);
 	s->writes++;
-	if (put(s, &s->write_error) < 0) {
+	if (put(s, false, &s->write_error) < 0) {
 		s->writes--;
+		s->dirty = true;
+		session_unref(s);
+	}
+}
+
+void session_persist_later(struct session *s)
+{
+	session_ref(s);
+	if (put(s, true, NULL) < 0) {
 		s->dirty = true;
 		session_unref(s);
 	}
@@ -156,7 +183,7 @@ struct session *session_from_row(const struct inis_session_row *row, struct inis
 	s->id = row->id;
 	s->created_at = row->created_at;
 	s->ended_at = row->ended_at;
-	s->stored = s->answered = true;
+	s->stored = s->answered = s->was_ready = true;
 	if (row->end_reason)
 		end_reason_parse(row->end_reason, &reason);
 	machine_state_parse(row->state, &state);

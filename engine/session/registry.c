@@ -210,6 +210,8 @@ struct session *registry_create(struct registry *r, struct session_create *c, st
 	session_set_timers(s);
 	registry_add(r, s);
 	session_start_unit(s);
+	/* The disk works beside the broker and the agent. */
+	session_persist(s);
 	registry_wake_at(r, machine_next_tick(&s->machine));
 	session_unref(s); /* the registry's reference is left */
 	return s;

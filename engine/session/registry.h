@@ -88,6 +88,7 @@ struct session {
 	bool answered; /* a client knows the id: a failure must stay visible */
 	bool listed;
 	bool stored; /* has a row in the store */
+	bool was_ready; /* its agent has answered once */
 	bool dirty; /* that row is older than this */
 	bool compared; /* had its unit when the running comparison began */
 	bool compared_paused; /* and was paused */

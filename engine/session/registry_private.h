@@ -76,6 +76,7 @@ void registry_freeze_stray(struct registry *r, const struct unit_id *unit);
 
 /* persist.c */
 void session_persist(struct session *s);
+void session_persist_later(struct session *s); /* nobody waits for it */
 void session_retire(struct session *s); /* leaves the registry if it has ended and that is on disk */
 
 /* templates.c */

@@ -223,6 +223,49 @@ static void closing_finishes_what_is_queued(void **state)
 	assert_int_equal(load(box).count, 500);
 }
 
+static void a_put_without_haste_keeps_its_place_in_the_order(void **state)
+{
+	struct box *box = *state;
+	struct order order = {.next = 498};
+	struct inis_session_row row = box_row(1);
+	struct ticket tickets[2] = {{&order, 498}, {&order, 499}};
+
+	row.name = "early";
+	assert_int_equal(inis_store_session_put_later(box->store, &row, on_ordered, &tickets[0], NULL), 0);
+	row.name = "late";
+	assert_int_equal(inis_store_session_put(box->store, &row, on_ordered, &tickets[1], NULL), 0);
+	box_run_until(box, &order.all);
+	assert_int_equal(order.wrong, 0);
+	assert_string_equal(load(box).name, "late");
+}
+
+static void a_put_without_haste_is_stored_without_company(void **state)
+{
+	struct box *box = *state;
+	struct order order = {.next = 499};
+	struct inis_session_row row = box_row(1);
+	struct ticket ticket = {&order, 499};
+
+	assert_int_equal(inis_store_session_put_later(box->store, &row, on_ordered, &ticket, NULL), 0);
+	box_run_until(box, &order.all);
+	assert_int_equal(load(box).count, 1);
+}
+
+static void what_is_forgotten_was_never_stored(void **state)
+{
+	struct box *box = *state;
+	struct inis_session_row row = box_row(1);
+	struct inis_session_row other = box_row(2);
+
+	assert_int_equal(box_put(box, &row), INIS_OK);
+	inis_store_session_forget(box->store, &row.id);
+	assert_int_equal(box_put(box, &other), INIS_OK);
+	assert_int_equal(load(box).count, 1);
+	box_close(box);
+	box_open(box);
+	assert_int_equal(load(box).count, 1);
+}
+
 /* ---- history ---- */
 
 struct page {
@@ -417,6 +460,9 @@ int main(void)
 		CASE(a_row_is_there_after_kill_9_once_its_callback_came),
 		CASE(many_writes_at_once_are_answered_each_and_in_order),
 		CASE(closing_finishes_what_is_queued),
+		CASE(a_put_without_haste_keeps_its_place_in_the_order),
+		CASE(a_put_without_haste_is_stored_without_company),
+		CASE(what_is_forgotten_was_never_stored),
 		CASE(history_comes_in_pages_newest_first_without_gaps_or_doubles),
 		CASE(history_can_be_asked_by_external_id),
 		CASE(one_ended_session_can_be_asked_by_id_and_a_live_one_is_not_history),
