@@ -25,6 +25,16 @@ void cli_client_close(struct cli_client *client)
 	cli_target_free(&client->target);
 }
 
+void cli_client_renew(struct cli_client *client)
+{
+	struct cli_target target = {NULL, NULL};
+
+	if (cli_target_given() || !cli_target_running(&target))
+		return;
+	cli_target_free(&client->target);
+	client->target = target;
+}
+
 static int add_header(struct cli_call *call, const char *name, const char *value)
 {
 	cleanup_free char *line = NULL;
@@ -46,7 +56,11 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 	static const char name[] = "x-inis-request-id:";
 	struct cli_call *call = user;
 	size_t length = size * count;
+	long status = 0;
 
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (length == 2 && line[0] == '\r')
+		call->answered = status >= 200 && status < 300;
 	if (length > sizeof(name) && strncasecmp(line, name, sizeof(name) - 1) == 0)
 		snprintf(call->request_id, sizeof(call->request_id), "%.*s", (int)strcspn(line + sizeof(name), "\r\n"),
 			 line + sizeof(name));
@@ -103,6 +117,14 @@ void cli_call_end(struct cli_call *call)
 	free(call->body);
 }
 
+enum inis_code cli_code_named(const char *name)
+{
+	for (int code = INIS_OK + 1; name && code < INIS_CODE_COUNT; code++)
+		if (strcmp(inis_code_name((enum inis_code)code), name) == 0)
+			return (enum inis_code)code;
+	return INIS_INTERNAL;
+}
+
 int cli_call_fail(const struct cli_call *call, CURLcode result, const struct inis_buf *answer, struct inis_error *err)
 {
 	json_t *reply;
@@ -110,12 +132,12 @@ int cli_call_fail(const struct cli_call *call, CURLcode result, const struct ini
 	long status = 0;
 
 	if (result != CURLE_OK)
-		return inis_fail(err, INIS_UNAVAILABLE, "%s: %s", call->url, curl_easy_strerror(result));
+		return inis_fail(err, INIS_BAD_GATEWAY, "%s: %s", call->url, curl_easy_strerror(result));
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	reply = json_loadb((const char *)answer->data, answer->len, 0, NULL);
 	if (json_unpack(reply, "{s:s, s?s}", "error", &text, "code", &code) < 0)
 		text = NULL;
-	inis_fail(err, INIS_INTERNAL, "%s (%s, HTTP %ld%s%s)", text ? text : "the server refused the request",
+	inis_fail(err, cli_code_named(code), "%s (%s, HTTP %ld%s%s)", text ? text : "the server refused the request",
 		  code ? code : "error", status, call->request_id[0] ? ", request " : "", call->request_id);
 	json_decref(reply);
 	return -1;
@@ -167,5 +189,16 @@ int cli_client_supports(const struct cli_client *client, const char *extension, 
 		if (json_is_string(name) && strcmp(json_string_value(name), extension) == 0)
 			*supported = true;
 	json_decref(health);
+	return 0;
+}
+
+int cli_client_require(const struct cli_client *client, const char *extension, struct inis_error *err)
+{
+	bool supported;
+
+	if (cli_client_supports(client, extension, &supported, err) < 0)
+		return -1;
+	if (!supported)
+		return inis_fail(err, INIS_NOT_IMPLEMENTED, "this server cannot do that (it lacks %s)", extension);
 	return 0;
 }

@@ -23,6 +23,8 @@ struct cli_client {
 /* Finds the server, starting the embedded engine when there is no other. */
 int cli_client_open(struct cli_client *client, struct inis_error *err);
 void cli_client_close(struct cli_client *client);
+/* Looks where the embedded engine is now; for one that was started again. Starts none. */
+void cli_client_renew(struct cli_client *client);
 #define CLI_CLIENT_INIT            \
 	{                          \
 		{                  \
@@ -39,6 +41,12 @@ int cli_request(const struct cli_client *client, const char *method, const char 
 int cli_client_supports(const struct cli_client *client, const char *extension, bool *supported,
 			struct inis_error *err);
 
+/* not_implemented, naming the extension, when the server lacks it. */
+int cli_client_require(const struct cli_client *client, const char *extension, struct inis_error *err);
+
+/* A code of the API by its name, which may be NULL; internal for one that we do not know. */
+enum inis_code cli_code_named(const char *name);
+
 /* One request being made; for callers that drive it themselves. */
 struct cli_call {
 	CURL *easy;
@@ -46,11 +54,12 @@ struct cli_call {
 	char *url;
 	char *body;
 	char request_id[64];
+	bool answered; /* the head of a successful answer is here */
 };
 
-#define CLI_CALL_INIT                      \
-	{                                  \
-		NULL, NULL, NULL, NULL, "" \
+#define CLI_CALL_INIT        \
+	{                    \
+		.easy = NULL \
 	}
 #define cleanup_call __attribute__((cleanup(cli_call_end)))
 
@@ -58,7 +67,10 @@ int cli_call_begin(struct cli_call *call, const struct cli_client *client, const
 		   const json_t *body, struct inis_error *err);
 void cli_call_end(struct cli_call *call);
 
-/* Sets *err from a transfer that failed (result) or an answer >= 400 (its body); returns -1. */
+/*
+ * Sets *err from a transfer that failed (result: bad_gateway) or an answer >= 400 (its body: the server's own code);
+ * returns -1.
+ */
 int cli_call_fail(const struct cli_call *call, CURLcode result, const struct inis_buf *answer, struct inis_error *err);
 
 #endif

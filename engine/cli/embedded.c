@@ -66,22 +66,43 @@ static bool answers(const struct cli_target *target)
 	return status == 200;
 }
 
-bool cli_embedded_alive(struct cli_target *target, const char *state_dir)
+/* engine.json, when its process lives; the caller's. NULL: there is none. */
+static json_t *read_info(const char *state_dir, pid_t *pid)
 {
 	cleanup_free char *path = NULL;
-	const char *base_url, *key_file;
-	json_int_t pid, start_time;
+	json_int_t id, start_time;
 	json_t *info;
-	bool alive = false;
 
 	if (asprintf(&path, "%s/engine.json", state_dir) < 0) {
 		path = NULL;
-		return false;
+		return NULL;
 	}
 	info = json_load_file(path, 0, NULL);
-	if (json_unpack(info, "{s:I, s:I, s:s, s:s}", "pid", &pid, "start_time", &start_time, "base_url", &base_url,
-			"key_file", &key_file) == 0 &&
-	    start_time > 0 && inis_start_time((pid_t)pid) == (uint64_t)start_time) {
+	if (json_unpack(info, "{s:I, s:I}", "pid", &id, "start_time", &start_time) < 0 || start_time <= 0 ||
+	    inis_start_time((pid_t)id) != (uint64_t)start_time) {
+		json_decref(info);
+		return NULL;
+	}
+	*pid = (pid_t)id;
+	return info;
+}
+
+pid_t cli_embedded_pid(const char *state_dir)
+{
+	pid_t pid = 0;
+
+	json_decref(read_info(state_dir, &pid));
+	return pid;
+}
+
+bool cli_embedded_alive(struct cli_target *target, const char *state_dir)
+{
+	const char *base_url, *key_file;
+	bool alive = false;
+	pid_t pid;
+	json_t *info = read_info(state_dir, &pid);
+
+	if (info && json_unpack(info, "{s:s, s:s}", "base_url", &base_url, "key_file", &key_file) == 0) {
 		target->base_url = strdup(base_url);
 		target->token = read_key(key_file);
 		alive = target->base_url && target->token && answers(target);
@@ -116,16 +137,32 @@ static int lock_start(const char *state_dir, struct inis_error *err)
 	return take_fd(&fd);
 }
 
-int cli_embedded_find(struct cli_target *target, const char *state_dir, struct inis_error *err)
+static int find_or_start(struct cli_target *target, const char *state_dir, struct cli_embedded_start *how,
+			 struct inis_error *err)
 {
 	cleanup_close int lock = -1;
 
-	if (cli_embedded_alive(target, state_dir))
-		return 0;
 	if (mkdir(state_dir, 0711) < 0 && errno != EEXIST)
 		return inis_fail_errno(err, "cannot make the state directory %s", state_dir);
 	lock = lock_start(state_dir, err);
 	if (lock < 0)
 		return -1;
-	return cli_embedded_alive(target, state_dir) ? 0 : cli_embedded_start(target, state_dir, err);
+	if (cli_embedded_alive(target, state_dir))
+		return 0;
+	how->started = true;
+	return cli_embedded_start(target, state_dir, how, err);
+}
+
+int cli_embedded_find(struct cli_target *target, const char *state_dir, struct cli_embedded_start *how,
+		      struct inis_error *err)
+{
+	if (geteuid() != 0)
+		return inis_fail(err, INIS_FORBIDDEN,
+				 "the embedded engine needs root in this version: run as root, or set INIS_BASE_URL "
+				 "and INIS_API_KEY to use a server");
+	if (cli_embedded_alive(target, state_dir) || find_or_start(target, state_dir, how, err) == 0)
+		return 0;
+	/* Whatever file was missing: to the user it means that there is no server. */
+	err->code = INIS_UNAVAILABLE;
+	return -1;
 }

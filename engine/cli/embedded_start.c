@@ -21,8 +21,7 @@
 #include "base/clock.h"
 #include "cli/embedded.h"
 
-#define START_WAIT_MS 30000
-#define LOG_TAIL      2048
+#define LOG_TAIL 2048
 
 static int engine_path(char out[static PATH_MAX], struct inis_error *err)
 {
@@ -73,10 +72,10 @@ static int fail_with_log(const char *what, const char *log_path, off_t from, str
 	return inis_fail(err, INIS_UNAVAILABLE, "%s; what it said is above and in %s", what, log_path);
 }
 
-static int await_engine(struct cli_target *target, const char *state_dir, pid_t pid, const char *log_path,
+static int await_engine(struct cli_target *target, const char *state_dir, int wait_ms, pid_t pid, const char *log_path,
 			off_t log_from, struct inis_error *err)
 {
-	inis_ms deadline = inis_deadline_in(START_WAIT_MS);
+	inis_ms deadline = inis_deadline_in(wait_ms);
 	int status;
 
 	while (!cli_embedded_alive(target, state_dir)) {
@@ -84,15 +83,17 @@ static int await_engine(struct cli_target *target, const char *state_dir, pid_t 
 			return fail_with_log("the embedded engine ended at once", log_path, log_from, err);
 		if (inis_now_ms() >= deadline) {
 			kill(pid, SIGTERM);
-			return fail_with_log("the embedded engine did not become ready in time", log_path, log_from,
-					     err);
+			fail_with_log("the embedded engine did not become ready in time", log_path, log_from, err);
+			err->sys_errno = ETIMEDOUT;
+			return -1;
 		}
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	}
 	return 0;
 }
 
-int cli_embedded_start(struct cli_target *target, const char *state_dir, struct inis_error *err)
+int cli_embedded_start(struct cli_target *target, const char *state_dir, const struct cli_embedded_start *how,
+		       struct inis_error *err)
 {
 	char program[PATH_MAX];
 	cleanup_free char *dir = realpath(state_dir, NULL);
@@ -112,14 +113,14 @@ int cli_embedded_start(struct cli_target *target, const char *state_dir, struct 
 	if (log < 0)
 		return inis_fail_errno(err, "cannot open %s", log_path);
 	log_from = lseek(log, 0, SEEK_END);
-	const char *const argv[] = {program,       "serve", "--embedded", "--listen", "127.0.0.1:0",
-				    "--state-dir", dir,     "--key-file", key_path,   "--exit-when-idle",
-				    "300",         NULL};
+	const char *const argv[] = {program,           "serve", "--embedded", "--listen", "127.0.0.1:0",
+				    "--state-dir",     dir,     "--key-file", key_path,   "--exit-when-idle",
+				    how->idle_seconds, NULL};
 
 	pid = fork();
 	if (pid < 0)
 		return inis_fail_errno(err, "cannot start the embedded engine");
 	if (pid == 0)
 		become_engine(program, argv, log);
-	return await_engine(target, dir, pid, log_path, log_from, err);
+	return await_engine(target, dir, how->wait_ms, pid, log_path, log_from, err);
 }

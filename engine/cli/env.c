@@ -4,14 +4,15 @@
  */
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "cli/output.h"
 #include "cli/target.h"
 #include "cli/verb.h"
 
 static const char HELP[] =
 	"inis env [--json] - print INIS_BASE_URL and INIS_API_KEY, starting the embedded engine if there is no other server\n\n"
-	"  --json   print {\"base_url\": …, \"token\": …} instead of shell lines\n\n"
+	"  --json   print {\"base_url\": …, \"token\": …} instead of shell lines\n"
+	"  --help\n\n"
 	"The embedded engine ends by itself when it has had no session and no request for some minutes.\n"
 	"The output holds a key: do not print it into a log.\n\n"
 	"Examples:\n"
@@ -30,40 +31,37 @@ static void print_export(const char *name, const char *value)
 	puts("'");
 }
 
-static int print_json(const struct cli_target *target, struct inis_error *err)
-{
-	json_t *object = json_pack("{s:s, s:s}", "base_url", target->base_url, "token", target->token);
-
-	if (!object || json_dumpf(object, stdout, JSON_COMPACT) < 0) {
-		json_decref(object);
-		return inis_fail(err, INIS_BAD_REQUEST, "the address or the key is not UTF-8 text");
-	}
-	putchar('\n');
-	json_decref(object);
-	return 0;
-}
+static const struct option OPTIONS[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
 
 static int run(int argc, char **argv)
 {
-	const char *option = argc > 1 ? argv[1] : "";
-	int json = strcmp(option, "--json") == 0;
 	struct inis_error err = INIS_ERROR_INIT;
 	struct cli_target target = {NULL, NULL};
-	int result;
+	int code = cli_parse_words(&cli_verb_env, argc, argv, NULL, NULL, 0, 0, NULL);
+	int rc;
 
-	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
-		return cli_help(&cli_verb_env);
-	if (argc > 2 || (argc == 2 && !json))
-		return cli_usage(&cli_verb_env, "\"%s\" is not known", argv[argc - 1]);
-	result = cli_target_find(&target, &err);
-	if (result == 0 && json) {
-		result = print_json(&target, &err);
-	} else if (result == 0) {
+	if (code != CLI_GO_ON)
+		return code;
+	rc = cli_target_find(&target, &err);
+	if (rc == 0 && cli_json) {
+		rc = cli_print_json_line(json_pack("{s:s, s:s}", "base_url", target.base_url, "token", target.token),
+					 &err);
+	} else if (rc == 0) {
 		print_export("INIS_BASE_URL", target.base_url);
 		print_export("INIS_API_KEY", target.token);
 	}
 	cli_target_free(&target);
-	return result < 0 ? cli_fail(&err) : 0;
+	return rc < 0 ? cli_fail(&err) : 0;
 }
 
-const struct cli_verb cli_verb_env = {"env", "print the server's address and key for other programs", HELP, run};
+const struct cli_verb cli_verb_env = {
+	.name = "env",
+	.summary = "print the server's address and key for other programs",
+	.help = HELP,
+	.run = run,
+	.options = OPTIONS,
+};

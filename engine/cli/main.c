@@ -9,38 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/complete.h"
+#include "cli/manual.h"
 #include "cli/verb.h"
-
-static const struct cli_verb *const VERBS[] = {
-	&cli_verb_run, &cli_verb_create, &cli_verb_exec,     &cli_verb_shell,
-	&cli_verb_ls,  &cli_verb_rm,     &cli_verb_template, &cli_verb_env,
-};
-#define VERB_COUNT (sizeof(VERBS) / sizeof(VERBS[0]))
-
-static void print_help(FILE *to)
-{
-	fputs("inis - sandboxes for AI agents, from the command line\n\n"
-	      "  inis run -- CMD [ARG]…    run one command in a fresh sandbox and throw it away\n\n"
-	      "Verbs (inis VERB --help explains each, with examples):\n",
-	      to);
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		fprintf(to, "  %-8s %s\n", VERBS[i]->name, VERBS[i]->summary);
-	fputs("\n"
-	      "Which server: INIS_BASE_URL and INIS_API_KEY when they are set, else the embedded engine of\n"
-	      "this machine, which is started when it does not run. Its state is in INIS_STATE_DIR, by\n"
-	      "default /var/lib/inis.\n\n"
-	      "Exit codes: run and exec exit as their command does (124 when it timed out, 128+N when a\n"
-	      "signal N ended it); 125 says that inis itself failed, with the reason on stderr.\n",
-	      to);
-}
-
-static const struct cli_verb *find_verb(const char *name)
-{
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		if (strcmp(VERBS[i]->name, name) == 0)
-			return VERBS[i];
-	return NULL;
-}
 
 /* A caller may have closed a standard stream; nothing else must get its number. */
 static void fill_standard_streams(void)
@@ -54,10 +25,37 @@ static void fill_standard_streams(void)
 		close(fd);
 }
 
+static int unknown(const char *name)
+{
+	const struct cli_verb *like = cli_verb_like(name);
+
+	fprintf(stderr, "inis: no verb \"%s\"", name);
+	if (like) {
+		fprintf(stderr, "; did you mean \"%s\"?\nSee: inis --help\n", like->name);
+	} else {
+		fputs("\n\n", stderr);
+		cli_overview(stderr);
+	}
+	return CLI_USAGE;
+}
+
+static int help(const char *topic)
+{
+	const struct cli_verb *verb;
+
+	if (!topic) {
+		cli_overview(stdout);
+		return 0;
+	}
+	if (strcmp(topic, "--man") == 0)
+		return cli_manual_page();
+	verb = cli_verb_find(topic);
+	return verb ? cli_help(verb) : unknown(topic);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "--help";
-	const struct cli_verb *verb;
 
 	fill_standard_streams();
 	/* A reader that leaves is an error of write(), not a death that leaves a session behind. */
@@ -66,21 +64,14 @@ int main(int argc, char **argv)
 		puts("inis " INIS_VERSION);
 		return 0;
 	}
-	if (strcmp(name, "help") == 0 && argc > 2 && (verb = find_verb(argv[2])))
-		return cli_help(verb);
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-		print_help(stdout);
-		return 0;
-	}
-	verb = find_verb(name);
-	if (!verb) {
-		fprintf(stderr, "inis: no verb \"%s\"\n\n", name);
-		print_help(stderr);
-		return CLI_FAILED;
-	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		return help(argc > 2 ? argv[2] : NULL);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
 		fputs("inis: cannot set up the HTTP client\n", stderr);
 		return CLI_FAILED;
 	}
-	return verb->run(argc - 1, argv + 1);
+	if (strcmp(name, CLI_COMPLETE) == 0)
+		return cli_complete(argv + 2);
+	cli_current = cli_verb_find(name);
+	return cli_current ? cli_current->run(argc - 1, argv + 1) : unknown(name);
 }

@@ -49,3 +49,19 @@ int cli_option_duration(const char *text, json_int_t *ms, struct inis_error *err
 	*ms = (json_int_t)value;
 	return 0;
 }
+
+int cli_option_duration_or_zero(const char *text, json_int_t *ms, struct inis_error *err)
+{
+	if (strspn(text, "0") != strlen(text) || !*text)
+		return cli_option_duration(text, ms, err);
+	*ms = 0;
+	return 0;
+}
+
+int cli_option_count(const char *text, json_int_t *count, struct inis_error *err)
+{
+	if (!*text || strlen(text) > 9 || strspn(text, "0123456789") != strlen(text))
+		return inis_fail(err, INIS_BAD_REQUEST, "\"%s\" is not a number", text);
+	*count = strtol(text, NULL, 10);
+	return 0;
+}

@@ -2,14 +2,10 @@
  *
  * run.c - `inis run`: one command in a session of its own that is destroyed in any case.
  */
-#include <getopt.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/command.h"
-#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/verb.h"
 
 static const char HELP[] =
@@ -21,10 +17,11 @@ static const char HELP[] =
 	"  --cwd DIR          where the command runs (default /workspace)\n"
 	"  --timeout TIME     stop it after TIME: 90, 90s, 5m, 1500ms (default and most: 1h)\n"
 	"  -n, --no-stdin     give the command an empty stdin and do not read ours\n"
+	"  --json             print {\"event\": \"stdout\", \"data\": …} and so on, one object a line, at last \"exit\"\n"
 	"  --help\n\n"
-	"stdin that is not a terminal is read to its end, up to 4 MiB, and given to the command. stdout and\n"
-	"stderr come out apart and as they are written. CMD is run as it is: for a pipe or a variable, run sh -c.\n"
-	"Ctrl-C ends the command and destroys the session.\n\n"
+	"stdin that is not a terminal goes to the command as it comes, of any size. stdout and stderr come out\n"
+	"apart and as they are written. CMD is run as it is: for a pipe or a variable, run sh -c. Ctrl-C ends the\n"
+	"command and destroys the session.\n\n"
 	"Exit code: the command's own; 124 after a timeout; 128+N when signal N ended it; 125 when inis failed.\n\n"
 	"Examples:\n"
 	"  inis run -- python3 -c 'print(6 * 7)'\n"
@@ -34,103 +31,82 @@ static const char HELP[] =
 struct run_options {
 	struct cli_session_options session;
 	struct cli_command command;
-	bool no_stdin;
 };
 
 /* In a session that exists: waits for it, runs the command. */
 static int run_in(const struct cli_client *client, const struct cli_session *session, const struct run_options *options,
-		  const struct inis_buf *input, int interrupts, struct inis_error *err)
+		  int interrupts, struct inis_error *err)
 {
-	if (cli_session_await(client, session, interrupts, err) < 0)
+	if (cli_session_await(client, session, inis_deadline_in(CLI_READY_WAIT_MS), interrupts, err) < 0)
 		return -1;
-	return cli_command_run(client, session, &options->command, input, interrupts, err);
+	return cli_command_run(client, session, &options->command, interrupts, err);
 }
 
 static int run_once(struct run_options *options, struct inis_error *err)
 {
 	cleanup_client struct cli_client client = CLI_CLIENT_INIT;
-	cleanup_buf struct inis_buf input = INIS_BUF_INIT(0);
 	struct inis_error cleanup_error = INIS_ERROR_INIT;
 	struct cli_session session;
 	int interrupts, code;
 	json_t *body;
 
 	interrupts = cli_interrupts_open(err);
-	if (interrupts < 0 || (!options->no_stdin && cli_input_read(&input, interrupts, err) < 0))
-		return -1;
-	if (cli_client_open(&client, err) < 0)
+	if (interrupts < 0 || cli_client_open(&client, err) < 0)
 		return -1;
 	body = cli_session_body(&options->session, err);
-	code = body ? cli_session_create(&client, body, &session, err) : -1;
+	code = body ? cli_session_create(&client, body, &session, NULL, err) : -1;
 	json_decref(body);
 	if (code < 0)
 		return -1;
-	code = run_in(&client, &session, options, &input, interrupts, err);
+	code = run_in(&client, &session, options, interrupts, err);
 	if (cli_session_destroy(&client, &session, &cleanup_error) < 0)
-		fprintf(stderr, "inis: session %s could not be destroyed: %s\n", session.id, cleanup_error.message);
+		cli_say("session %s could not be destroyed: %s", session.id, cleanup_error.message);
 	return code;
 }
 
-/* 0, the letter of an option that ends parsing, or -1. */
-static int parse(int argc, char **argv, struct run_options *options, struct inis_error *err)
-{
-	static const struct option known[] = {
-		{"template", required_argument, NULL, 'T'},
-		{"size", required_argument, NULL, 'S'},
-		{"env", required_argument, NULL, 'e'},
-		{"label", required_argument, NULL, 'l'},
-		{"cwd", required_argument, NULL, 'C'},
-		{"timeout", required_argument, NULL, 't'},
-		{"no-stdin", no_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int option, result = 0;
+static const struct option OPTIONS[] = {
+	{"template", required_argument, NULL, 'T'}, {"size", required_argument, NULL, 'S'},
+	{"env", required_argument, NULL, 'e'},      {"label", required_argument, NULL, 'l'},
+	{"cwd", required_argument, NULL, 'C'},      {"timeout", required_argument, NULL, 't'},
+	{"no-stdin", no_argument, NULL, 'n'},       {"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+};
 
-	while (result == 0 && (option = getopt_long(argc, argv, "+he:l:n", known, NULL)) != -1) {
-		switch (option) {
-		case 'T':
-			options->session.template = optarg;
-			break;
-		case 'S':
-			options->session.size = optarg;
-			break;
-		case 'e':
-			result = cli_option_pair(&options->session.env, optarg, err);
-			break;
-		case 'l':
-			result = cli_option_pair(&options->session.labels, optarg, err);
-			break;
-		case 'C':
-			options->command.cwd = optarg;
-			break;
-		case 't':
-			result = cli_option_duration(optarg, &options->command.timeout_ms, err);
-			break;
-		case 'n':
-			options->no_stdin = true;
-			break;
-		default:
-			return option;
-		}
+static int take_option(void *ctx, int option, struct inis_error *err)
+{
+	struct run_options *options = ctx;
+
+	switch (option) {
+	case 'T':
+		options->session.template = optarg;
+		return 0;
+	case 'S':
+		options->session.size = optarg;
+		return 0;
+	case 'e':
+		return cli_option_pair(&options->session.env, optarg, err);
+	case 'l':
+		return cli_option_pair(&options->session.labels, optarg, err);
+	case 'C':
+		options->command.cwd = optarg;
+		return 0;
+	case 't':
+		return cli_option_duration(optarg, &options->command.timeout_ms, err);
+	default:
+		options->command.no_stdin = true;
+		return 0;
 	}
-	if (result == 0 && optind == argc)
-		return inis_fail(err, INIS_BAD_REQUEST, "which command? Put it after --");
-	options->command.argv = argv + optind;
-	return result;
 }
 
 static int run(int argc, char **argv)
 {
 	struct run_options options = {.command.timeout_ms = CLI_COMMAND_TIMEOUT_MS};
 	struct inis_error err = INIS_ERROR_INIT;
-	int code = parse(argc, argv, &options, &err);
+	int code = cli_parse_words(&cli_verb_run, argc, argv, take_option, &options, 1, argc,
+				   "which command? Put it after --");
 
-	if (code == 'h') {
-		code = cli_help(&cli_verb_run);
-	} else if (code != 0) {
-		code = cli_usage(&cli_verb_run, "%s", code < 0 ? err.message : "see the options");
-	} else {
+	if (code == CLI_GO_ON) {
+		options.command.argv = argv + optind;
 		code = run_once(&options, &err);
 		if (code < 0)
 			code = cli_fail(&err);
@@ -139,4 +115,13 @@ static int run(int argc, char **argv)
 	return code;
 }
 
-const struct cli_verb cli_verb_run = {"run", "run one command in a fresh session, then destroy it", HELP, run};
+const struct cli_verb cli_verb_run = {
+	.name = "run",
+	.summary = "run one command in a fresh session, then destroy it",
+	.help = HELP,
+	.run = run,
+	.options = OPTIONS,
+	.letters = "+he:l:n",
+	.words = (const char *const[]){"command", NULL},
+	.runs_command = true,
+};

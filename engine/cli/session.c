@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "cli/interrupt.h"
+#include "cli/verb.h"
 
-#define READY_WAIT_MS 300000
-#define POLL_MS       50
+#define POLL_MS   50
+#define ID_LENGTH 21
 
 int cli_session_id(struct cli_session *session, const char *text, struct inis_error *err)
 {
@@ -24,8 +24,76 @@ int cli_session_id(struct cli_session *session, const char *text, struct inis_er
 	return 0;
 }
 
+static int fetch_page(const struct cli_client *client, const char *state, const char *cursor, json_t **page,
+		      struct inis_error *err)
+{
+	char *state_text = curl_easy_escape(NULL, state, 0);
+	char *cursor_text = curl_easy_escape(NULL, cursor, 0);
+	char path[1024];
+	int length;
+
+	length = snprintf(path, sizeof(path), "/v1/sessions?limit=200%s%s%s%s", *state ? "&state=" : "", state_text,
+			  *cursor ? "&cursor=" : "", cursor_text);
+	curl_free(state_text);
+	curl_free(cursor_text);
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return inis_fail(err, INIS_BAD_REQUEST, "the state or the server's cursor is too long");
+	return cli_request(client, "GET", path, NULL, page, err);
+}
+
+int cli_session_list(const struct cli_client *client, const char *state, json_t *sessions, struct inis_error *err)
+{
+	json_t *page = NULL;
+	const char *cursor = "";
+
+	while (cursor) {
+		json_t *next;
+
+		if (fetch_page(client, state, cursor, &next, err) < 0) {
+			json_decref(page);
+			return -1;
+		}
+		json_decref(page);
+		page = next;
+		json_array_extend(sessions, json_object_get(page, "sessions"));
+		cursor = json_string_value(json_object_get(page, "next_cursor"));
+	}
+	json_decref(page);
+	return 0;
+}
+
+static bool looks_like_id(const char *text)
+{
+	return strlen(text) == ID_LENGTH && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == ID_LENGTH;
+}
+
+int cli_session_find(const struct cli_client *client, struct cli_session *session, const char *text,
+		     struct inis_error *err)
+{
+	json_t *sessions, *one;
+	const char *found = NULL;
+	size_t index;
+	int rc;
+
+	if (looks_like_id(text))
+		return cli_session_id(session, text, err);
+	sessions = json_array();
+	rc = cli_session_list(client, "", sessions, err);
+	json_array_foreach (sessions, index, one) {
+		const char *name = json_string_value(json_object_get(one, "name"));
+
+		if (name && strcmp(name, text) == 0)
+			found = json_string_value(json_object_get(one, "session_id"));
+	}
+	if (rc == 0)
+		rc = found ? cli_session_id(session, found, err)
+			   : inis_fail(err, INIS_NOT_FOUND, "no session has the id or name \"%.128s\"", text);
+	json_decref(sessions);
+	return rc;
+}
+
 int cli_session_create(const struct cli_client *client, const json_t *options, struct cli_session *session,
-		       struct inis_error *err)
+		       json_t **object, struct inis_error *err)
 {
 	json_t *reply;
 	const char *id;
@@ -35,8 +103,30 @@ int cli_session_create(const struct cli_client *client, const json_t *options, s
 		return -1;
 	id = json_string_value(json_object_get(reply, "session_id"));
 	result = cli_session_id(session, id ? id : "", err);
+	if (object && result == 0)
+		*object = json_incref(reply);
 	json_decref(reply);
 	return result;
+}
+
+int cli_session_request(const struct cli_client *client, const char *method, const struct cli_session *session,
+			const char *rest, json_t **object, struct inis_error *err)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "/v1/sessions/%s%s", session->id, rest);
+	return cli_request(client, method, path, NULL, object, err);
+}
+
+int cli_process_name(const char *text, struct inis_error *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	size_t length = strlen(text);
+
+	if (length == 0 || length > 64 || strspn(text, allowed) != length)
+		return inis_fail(err, INIS_BAD_REQUEST,
+				 "\"%.64s\" is no name of a process: 1 to 64 of A-Z a-z 0-9 . _ -", text);
+	return 0;
 }
 
 /* 1 ready, 0 still creating, -1 failed. */
@@ -44,11 +134,9 @@ static int look(const struct cli_client *client, const struct cli_session *sessi
 {
 	const char *state = NULL, *reason = NULL;
 	json_t *reply;
-	char path[128];
 	int result;
 
-	snprintf(path, sizeof(path), "/v1/sessions/%s", session->id);
-	if (cli_request(client, "GET", path, NULL, &reply, err) < 0)
+	if (cli_session_request(client, "GET", session, "", &reply, err) < 0)
 		return -1;
 	json_unpack(reply, "{s?s, s?s}", "state", &state, "status_reason", &reason);
 	if (state && strcmp(state, "failed") == 0)
@@ -60,28 +148,23 @@ static int look(const struct cli_client *client, const struct cli_session *sessi
 	return result;
 }
 
-int cli_session_await(const struct cli_client *client, const struct cli_session *session, int interrupts,
-		      struct inis_error *err)
+int cli_session_await(const struct cli_client *client, const struct cli_session *session, inis_ms deadline,
+		      int interrupts, struct inis_error *err)
 {
-	inis_ms deadline = inis_deadline_in(READY_WAIT_MS);
 	int ready;
 
 	while ((ready = look(client, session, err)) == 0) {
 		if (cli_interrupted(interrupts, POLL_MS) > 0)
 			return inis_fail(err, INIS_UNAVAILABLE, "interrupted");
 		if (inis_now_ms() >= deadline)
-			return inis_fail(err, INIS_UNAVAILABLE, "session %s was not ready in %d s", session->id,
-					 READY_WAIT_MS / 1000);
+			return cli_fail_late(err, "session %s was not ready in time", session->id);
 	}
 	return ready < 0 ? -1 : 0;
 }
 
 int cli_session_destroy(const struct cli_client *client, const struct cli_session *session, struct inis_error *err)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "/v1/sessions/%s", session->id);
-	return cli_request(client, "DELETE", path, NULL, NULL, err);
+	return cli_session_request(client, "DELETE", session, "", NULL, err);
 }
 
 json_t *cli_session_body(const struct cli_session_options *options, struct inis_error *err)

@@ -38,6 +38,11 @@ static int take_line(struct cli_sse *sse, const char *line, size_t length)
 		snprintf(sse->event, sizeof(sse->event), "%.*s", (int)value_length, value);
 		return 0;
 	}
+	value = field(line, length, "id", &value_length);
+	if (value) {
+		snprintf(sse->id, sizeof(sse->id), "%.*s", (int)value_length, value);
+		return 0;
+	}
 	value = field(line, length, "data", &value_length);
 	return value ? sse->handler(sse->user, sse->event, value, value_length) : 0;
 }

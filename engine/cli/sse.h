@@ -18,6 +18,7 @@ typedef int (*cli_sse_handler)(void *user, const char *event, const char *data, 
 struct cli_sse {
 	struct inis_buf line;
 	char event[32];
+	char id[48]; /* of the latest id line; "" before any */
 	cli_sse_handler handler;
 	void *user;
 };

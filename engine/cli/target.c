@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "cli/embedded.h"
 
 #define PUBLISHED_URL     "https://api.inis.run"
 #define DEFAULT_STATE_DIR "/var/lib/inis"
@@ -34,19 +35,30 @@ static int from_environment(struct cli_target *target, const char *base_url, con
 	return 0;
 }
 
+bool cli_target_given(void)
+{
+	return setting("INIS_BASE_URL") || setting("INIS_API_KEY");
+}
+
+const char *cli_state_dir(void)
+{
+	const char *dir = setting("INIS_STATE_DIR");
+
+	return dir ? dir : DEFAULT_STATE_DIR;
+}
+
 int cli_target_find(struct cli_target *target, struct inis_error *err)
 {
-	const char *base_url = setting("INIS_BASE_URL");
-	const char *token = setting("INIS_API_KEY");
-	const char *state_dir = setting("INIS_STATE_DIR");
+	if (cli_target_given())
+		return from_environment(target, setting("INIS_BASE_URL"), setting("INIS_API_KEY"), err);
+	return cli_embedded_find(target, cli_state_dir(), &(struct cli_embedded_start)CLI_EMBEDDED_START_INIT, err);
+}
 
-	if (base_url || token)
-		return from_environment(target, base_url, token, err);
-	if (geteuid() != 0)
-		return inis_fail(err, INIS_FORBIDDEN,
-				 "the embedded engine needs root in this version: run as root, or set INIS_BASE_URL "
-				 "and INIS_API_KEY to use a server");
-	return cli_embedded_find(target, state_dir ? state_dir : DEFAULT_STATE_DIR, err);
+bool cli_target_running(struct cli_target *target)
+{
+	if (cli_target_given())
+		return from_environment(target, setting("INIS_BASE_URL"), setting("INIS_API_KEY"), NULL) == 0;
+	return cli_embedded_alive(target, cli_state_dir());
 }
 
 void cli_target_free(struct cli_target *target)

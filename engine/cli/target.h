@@ -5,6 +5,8 @@
 #ifndef INIS_CLI_TARGET_H
 #define INIS_CLI_TARGET_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct cli_target {
@@ -18,8 +20,14 @@ struct cli_target {
  */
 int cli_target_find(struct cli_target *target, struct inis_error *err);
 
-/* The embedded engine with its state in state_dir, found or started; safe for many callers at once. */
-int cli_embedded_find(struct cli_target *target, const char *state_dir, struct inis_error *err);
+/* Whether the environment names a server; else it is the embedded engine. */
+bool cli_target_given(void);
+
+/* INIS_STATE_DIR, or the default. */
+const char *cli_state_dir(void);
+
+/* As cli_target_find(), but an embedded engine that does not run is not started: false. */
+bool cli_target_running(struct cli_target *target);
 
 void cli_target_free(struct cli_target *target);
 

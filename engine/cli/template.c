@@ -2,7 +2,6 @@
  *
  * template.c - `inis template`: the file systems that sessions start from.
  */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cli/output.h"
+#include "cli/target.h"
 #include "cli/template_build.h"
 #include "cli/template_dir.h"
 #include "cli/verb.h"
-
-#define DEFAULT_STATE_DIR "/var/lib/inis"
 
 static const char HELP[] =
 	"inis template build debian [--cache DIR] [-- PACKAGE…]\n"
@@ -45,7 +44,6 @@ static const char HELP[] =
 struct options {
 	const char *state_dir;
 	const char *cache;
-	int json;
 	char **words; /* what is no option, NULL-terminated */
 	int word_count;
 };
@@ -65,15 +63,10 @@ static json_t *to_json(const struct inis_template_manifest *m)
 static int print_json(const struct template_list *list, struct inis_error *err)
 {
 	json_t *array = json_array();
-	int rc = array ? 0 : -1;
 
-	for (size_t i = 0; rc == 0 && i < list->count; i++)
-		rc = json_array_append_new(array, to_json(&list->items[i]));
-	if (rc == 0)
-		rc = json_dumpf(array, stdout, JSON_INDENT(2));
-	json_decref(array);
-	putchar('\n');
-	return rc < 0 ? inis_fail(err, INIS_UNAVAILABLE, "out of memory") : 0;
+	for (size_t i = 0; array && i < list->count; i++)
+		json_array_append_new(array, to_json(&list->items[i]));
+	return cli_print_json(array, err);
 }
 
 static void print_table(const struct template_list *list)
@@ -128,7 +121,7 @@ static int run_ls(const struct options *o, struct inis_error *err)
 	struct template_list list = {0};
 	int rc = with_list(o, 0, &templates, &lock, &list, err);
 
-	if (rc == 0 && o->json)
+	if (rc == 0 && cli_json)
 		rc = print_json(&list, err);
 	else if (rc == 0)
 		print_table(&list);
@@ -198,36 +191,40 @@ static int dispatch(const char *name, const struct options *o)
 	return cli_usage(&cli_verb_template, "\"%s\" is not known", name);
 }
 
+static const struct option OPTIONS[] = {
+	{"state-dir", required_argument, NULL, 's'},
+	{"cache", required_argument, NULL, 'c'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int take_option(void *ctx, int option, struct inis_error *err)
+{
+	struct options *o = ctx;
+
+	(void)err;
+	*(option == 's' ? &o->state_dir : &o->cache) = optarg;
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
-	static const struct option known[] = {
-		{"state-dir", required_argument, NULL, 's'},
-		{"cache", required_argument, NULL, 'c'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	const char *from_environment = getenv("INIS_STATE_DIR");
-	struct options o = {.state_dir = from_environment && *from_environment ? from_environment : DEFAULT_STATE_DIR};
-	int option;
+	struct options o = {.state_dir = cli_state_dir()};
+	int code = cli_parse_words(&cli_verb_template, argc, argv, take_option, &o, 1, argc, "what to do is missing");
 
-	while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-		if (option == 'h')
-			return cli_help(&cli_verb_template);
-		if (option == 's')
-			o.state_dir = optarg;
-		else if (option == 'c')
-			o.cache = optarg;
-		else if (option == 'j')
-			o.json = 1;
-		else
-			return cli_usage(&cli_verb_template, "see the options");
-	}
-	if (optind == argc)
-		return cli_usage(&cli_verb_template, "what to do is missing");
+	if (code != CLI_GO_ON)
+		return code;
 	o.words = argv + optind + 1;
 	o.word_count = argc - optind - 1;
 	return dispatch(argv[optind], &o);
 }
 
-const struct cli_verb cli_verb_template = {"template", "build, list and remove what sessions start from", HELP, run};
+const struct cli_verb cli_verb_template = {
+	.name = "template",
+	.summary = "build, list and remove what sessions start from",
+	.help = HELP,
+	.run = run,
+	.options = OPTIONS,
+	.words = (const char *const[]){"build|ls|verify|rm", NULL},
+};

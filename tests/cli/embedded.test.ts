@@ -110,7 +110,7 @@ describe("the embedded engine", () => {
   test("an engine that cannot start is reported with what it said", async () => {
     mkdirSync(join(stateDir, "key"), { recursive: true });
     const outcome = await inis(["env"], { env });
-    assert.deepEqual([outcome.code, outcome.stdout], [125, ""]);
+    assert.deepEqual([outcome.code, outcome.stdout], [4, ""]);
     assert.match(outcome.stderr, /key[\s\S]*inis: the embedded engine ended at once; .*engine\.log\n$/);
   });
 
@@ -119,11 +119,11 @@ describe("the embedded engine", () => {
     copyFileSync(join(binDir, "inis"), lonely);
     chmodSync(lonely, 0o755);
     const missing = await inis(["env"], { env, program: lonely });
-    assert.equal(missing.code, 125);
+    assert.equal(missing.code, 4);
     assert.match(missing.stderr, /inisd/);
     writeFileSync(join(folder, "file"), "");
     const bad = await inis(["env"], { env: { INIS_STATE_DIR: join(folder, "file", "state") } });
-    assert.equal(bad.code, 125);
+    assert.equal(bad.code, 4);
     assert.match(bad.stderr, /state directory/);
   });
 

@@ -2,7 +2,9 @@
 // Runs the program `inis` as a shell would.
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { binDir } from "../support/paths.js";
 
 export interface Outcome {
@@ -16,6 +18,8 @@ export interface ProgramOptions {
   env?: Record<string, string>;
   /** What stdin holds; undefined: /dev/null. */
   input?: string | Buffer;
+  /** What the file holds that stdin is. */
+  file?: Buffer;
   /** Leaves a pipe on stdin open and silent. */
   openStdin?: boolean;
   spawn?: SpawnOptions;
@@ -28,6 +32,15 @@ export function cleanEnv(extra: Record<string, string> = {}): Record<string, str
   return { ...(Object.fromEntries(inherited) as Record<string, string>), ...extra };
 }
 
+/** A descriptor of a file with this content and no name. */
+function openFile(content: Buffer): number {
+  const path = join(mkdtempSync(join(tmpdir(), "inis-stdin-")), "file");
+  writeFileSync(path, content);
+  const fd = openSync(path, "r");
+  rmSync(dirname(path), { recursive: true });
+  return fd;
+}
+
 export class Program {
   private constructor(
     readonly child: ChildProcess,
@@ -35,12 +48,17 @@ export class Program {
   ) {}
 
   static start(args: string[], options: ProgramOptions = {}): Program {
-    const stdin = options.input === undefined && !options.openStdin ? "ignore" : "pipe";
+    const stdin = options.file
+      ? openFile(options.file)
+      : options.input === undefined && !options.openStdin
+        ? "ignore"
+        : "pipe";
     const child = spawn(options.program ?? join(binDir, "inis"), args, {
       env: cleanEnv(options.env),
       stdio: [stdin, "pipe", "pipe"],
       ...options.spawn,
     });
+    if (typeof stdin === "number") closeSync(stdin);
     child.stdin?.on("error", () => {});
     if (options.input !== undefined) child.stdin?.end(options.input);
     return new Program(child, collect(child));

@@ -72,10 +72,32 @@ describe("inis sessions", () => {
   test("rm tries every id and says which failed", async () => {
     const id = (await run("create")).trim();
     const outcome = await inis(["rm", "a".repeat(21), "../etc", id], { env });
-    assert.equal(outcome.code, 125);
+    assert.equal(outcome.code, 3);
     assert.match(outcome.stderr, /not_found/);
-    assert.match(outcome.stderr, /"\.\.\/etc" is not a session id/);
+    assert.match(outcome.stderr, /no session has the id or name "\.\.\/etc"/);
     assert.deepEqual(await listed(), []);
+  });
+
+  test("a session is found by its name too", async () => {
+    await run("create", "--name", "dev box");
+    assert.equal(await run("exec", "dev box", "--", "echo", "here"), "here\n");
+    await run("rm", "dev box");
+    const gone = await inis(["exec", "dev box", "--", "true"], { env });
+    assert.equal(gone.code, 125);
+    assert.match(gone.stderr, /no session has the id or name "dev box"/);
+  });
+
+  test("pause and resume, of several at once", async () => {
+    const ids = [(await run("create")).trim(), (await run("create")).trim()];
+    const states = (text: string) => JSON.parse(text).map(({ state }: { state: string }) => state);
+    assert.deepEqual(states(await run("pause", "--json", ...ids)), ["paused", "paused"]);
+    assert.equal((await listed("--state", "paused")).length, 2);
+    assert.equal(await run("pause", ids[0]!), "");
+    assert.deepEqual(states(await run("resume", "--json", ...ids)), ["live", "live"]);
+    const one = await inis(["pause", "a".repeat(21), ids[0]!], { env });
+    assert.equal(one.code, 3);
+    assert.equal((await listed("--state", "paused"))[0].session_id, ids[0], "each is tried");
+    await run("rm", ...ids);
   });
 
   test("a name in use is refused", async () => {
@@ -84,28 +106,5 @@ describe("inis sessions", () => {
     assert.equal(second.code, 125);
     assert.match(second.stderr, /conflict/);
     await run("rm", id);
-  });
-});
-
-describe("inis says what it is", () => {
-  test("every verb teaches with examples", async () => {
-    const overview = (await inis(["--help"])).stdout;
-    for (const verb of ["run", "create", "exec", "ls", "rm", "env"]) {
-      assert.match(overview, new RegExp(`^  ${verb} +\\w`, "m"));
-      const help = await inis([verb, "--help"]);
-      assert.equal(help.code, 0);
-      assert.match(help.stdout, new RegExp(`^inis ${verb} .*[\\s\\S]*Examples:\\n  `));
-      assert.equal((await inis(["help", verb])).stdout, help.stdout);
-    }
-  });
-
-  test("--version is one line", async () => {
-    assert.match((await inis(["--version"])).stdout, /^inis \d+\.\d+\.\d+\n$/);
-  });
-
-  test("an unknown verb is an error with the overview", async () => {
-    const outcome = await inis(["frobnicate"]);
-    assert.deepEqual([outcome.code, outcome.stdout], [125, ""]);
-    assert.match(outcome.stderr, /no verb "frobnicate"[\s\S]*Verbs/);
   });
 });

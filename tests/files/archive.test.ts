@@ -159,7 +159,7 @@ test("wrong arguments are an error with the usage", async () => {
   for (const args of [[], ["pack"], ["unpack", "a", "b"], ["steal", "x"]]) {
     const { code, notes } = await archive(args);
     assert.deepEqual([code, notes.length], [1, 1]);
-    assert.match(notes[0]!, /^fusage/);
+    assert.match(notes[0]!, /^ebad_request usage/);
   }
   assert.equal(
     (await t.session.exec(sh("exec /run/inis/archive pack ."))).exit_code,

@@ -17,7 +17,7 @@
 #include "os/tree.h"
 
 #define PIECE 65536
-#define USAGE "usage: pack PATH | unpack [--contents] PATH | put PATH NAME"
+#define USAGE "usage: pack PATH [PATTERN]… | unpack [--contents] PATH | put PATH NAME"
 
 static volatile sig_atomic_t told_to_end;
 
@@ -43,10 +43,10 @@ static void watch_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &set, before);
 }
 
-static void say(bool failed, const char *text)
+static void say(char kind, const char *text)
 {
 	char record[8192];
-	int n = snprintf(record, sizeof(record) - 1, "%c%s", failed ? 'f' : 's', text);
+	int n = snprintf(record, sizeof(record) - 1, "%c%s", kind, text);
 
 	inis_write_all(STDERR_FILENO, record, (n < (int)sizeof(record) - 1 ? (size_t)n : sizeof(record) - 2) + 1, NULL);
 }
@@ -54,7 +54,7 @@ static void say(bool failed, const char *text)
 static void on_note(void *ctx, bool failed, const char *text)
 {
 	(void)ctx;
-	say(failed, text);
+	say(failed ? 'f' : 's', text);
 }
 
 static int on_packed(void *ctx, const void *data, size_t n)
@@ -131,10 +131,11 @@ static int put(const char *path, const char *name, struct inis_error *err)
 
 static int run(int argc, char **argv, struct inis_tree_report *report, struct inis_error *err)
 {
-	const struct inis_tree_pack how = {.write = on_packed};
 	const char *verb = argc > 1 ? argv[1] : "";
+	const struct inis_tree_pack how = {.write = on_packed,
+					   .exclude = argc > 3 ? (const char *const *)argv + 3 : NULL};
 
-	if (argc == 3 && strcmp(verb, "pack") == 0)
+	if (argc >= 3 && strcmp(verb, "pack") == 0)
 		return inis_tree_pack(&how, argv[2], report, err);
 	if (argc == 3 && strcmp(verb, "unpack") == 0)
 		return unpack(argv[2], false, report, err);
@@ -149,9 +150,11 @@ int archive_main(int argc, char **argv)
 {
 	struct inis_tree_report report = {.note = on_note};
 	struct inis_error err = INIS_ERROR_INIT;
+	char text[512];
 
 	if (run(argc, argv, &report, &err) < 0) {
-		say(true, err.message);
+		snprintf(text, sizeof(text), "%s %s", inis_code_name(err.code), err.message);
+		say('e', text);
 		return 1;
 	}
 	return report.failed ? 1 : 0;
