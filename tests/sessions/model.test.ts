@@ -2,6 +2,7 @@
 // Many clients at once on one session, at random: every answer is one that the model allows, and nothing is left.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { generator, testSeed } from "../support/dice.js";
 import { footprint, settledFootprint } from "../support/footprint.js";
 import { eventually } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
@@ -11,15 +12,6 @@ import { suite } from "../support/suite.js";
 const t = suite();
 
 const CLIENTS = 6;
-
-/** A small generator, so that a failure can be played again from its seed. */
-function generator(seed: number): (sides: number) => number {
-  let state = seed >>> 0;
-  return (sides) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
-}
 
 /** Codes that a call on a session may fail with while others pause, resume and destroy it. */
 const REFUSALS: Record<number, string[]> = {
@@ -95,7 +87,7 @@ class World {
 }
 
 test("S3_random_calls_of_many_clients_get_only_legal_answers_and_leave_nothing", async (context) => {
-  const seed = Number(process.env.INIS_TEST_SEED ?? Date.now() % 1_000_000_007);
+  const seed = testSeed();
   context.diagnostic(`INIS_TEST_SEED=${seed}`);
   const before = await settledFootprint(t.server);
   const world = new World(`model ${seed}`);

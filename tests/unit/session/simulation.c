@@ -182,6 +182,8 @@ static void check(const struct world *w)
 	/* One that comes up too late is noticed by the next tick. */
 	if (m->state == M_LIVE && w->lifetime_at != INIS_NEVER)
 		assert_true(w->now <= w->lifetime_at + LATENESS || w->now <= w->state_since + LATENESS);
+	if (m->state < M_FAILED && w->lease_at != INIS_NEVER)
+		assert_true(w->now <= w->lease_at + LATENESS || w->now <= w->state_since + LATENESS);
 	assert_true(m->lifetime_at == w->lifetime_at);
 }
 
@@ -532,6 +534,8 @@ static void step(struct world *w)
 		kill_unit(w);
 		break;
 	}
+	if (w->up)
+		check(w);
 }
 
 static void begin(struct world *w, uint64_t number)
