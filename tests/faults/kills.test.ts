@@ -5,10 +5,10 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generator, testSeed } from "../support/dice.js";
 import { assertNothingLeft, descendants, role, unitCgroups } from "../support/footprint.js";
 import { eventually, sleep } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
+import { generator, testSeed } from "../support/random.js";
 import { Server } from "../support/server.js";
 import { Worker } from "./worker.js";
 

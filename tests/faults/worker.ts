@@ -2,9 +2,9 @@
 // One client under whom the server's processes die: it does a bit of everything with sessions of its own and keeps book
 // of what it was told, so that it can be compared with what is there afterwards.
 import assert from "node:assert/strict";
-import type { Dice } from "../support/dice.js";
 import { eventually, sleep } from "../support/helpers.js";
 import type { RawClient, Reply, RequestOptions } from "../support/http.js";
+import type { Dice } from "../support/random.js";
 import { type ProcessLogs, type ProcessObject, sh } from "../support/session.js";
 import { Terminal } from "../support/terminal.js";
 

@@ -2,10 +2,10 @@
 // Many clients at once on one session, at random: every answer is one that the model allows, and nothing is left.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generator, testSeed } from "../support/dice.js";
 import { footprint, settledFootprint } from "../support/footprint.js";
 import { eventually } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
+import { generator, testSeed } from "../support/random.js";
 import { sh } from "../support/session.js";
 import { suite } from "../support/suite.js";
 
