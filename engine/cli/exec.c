@@ -15,6 +15,7 @@ static const char HELP[] =
 	"  --env NAME=VALUE   added to the session's environment; may be repeated\n"
 	"  --timeout TIME     stop it after TIME: 90, 90s, 5m, 1500ms (default and most: 1h)\n"
 	"  -t, --tty          on a terminal, joined to yours: for editors, debuggers and other programs that want one\n"
+	"  --name NAME        with --tty: it goes on without us; the same again, or `inis shell --name`, takes it over\n"
 	"  -n, --no-stdin     give the command an empty stdin and do not read ours\n"
 	"  --json             print {\"event\": \"stdout\", \"data\": …} and so on, one object a line, at last \"exit\"\n"
 	"  --help\n\n"
@@ -27,6 +28,7 @@ static const char HELP[] =
 
 struct exec_options {
 	const char *session;
+	const char *name; /* of the terminal, or NULL */
 	struct cli_command command;
 	bool tty;
 	bool limited; /* --timeout was given */
@@ -35,7 +37,8 @@ struct exec_options {
 static int exec_on_terminal(const struct cli_client *client, const struct cli_session *session,
 			    const struct exec_options *options, int interrupts, struct inis_error *err)
 {
-	const struct cli_pty pty = {.argv = options->command.argv,
+	const struct cli_pty pty = {.name = options->name,
+				    .argv = options->command.argv,
 				    .cwd = options->command.cwd,
 				    .env = options->command.env,
 				    .no_stdin = options->command.no_stdin};
@@ -58,10 +61,15 @@ static int exec_in(struct exec_options *options, struct inis_error *err)
 }
 
 static const struct option OPTIONS[] = {
-	{"cwd", required_argument, NULL, 'C'},     {"env", required_argument, NULL, 'e'},
-	{"timeout", required_argument, NULL, 'L'}, {"tty", no_argument, NULL, 't'},
-	{"no-stdin", no_argument, NULL, 'n'},      {"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+	{"cwd", required_argument, NULL, 'C'},
+	{"env", required_argument, NULL, 'e'},
+	{"timeout", required_argument, NULL, 'L'},
+	{"name", required_argument, NULL, 'N'},
+	{"tty", no_argument, NULL, 't'},
+	{"no-stdin", no_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static int take_option(void *ctx, int option, struct inis_error *err)
@@ -77,6 +85,9 @@ static int take_option(void *ctx, int option, struct inis_error *err)
 	case 'L':
 		options->limited = true;
 		return cli_option_duration(optarg, &options->command.timeout_ms, err);
+	case 'N':
+		options->name = optarg;
+		return 0;
 	case 't':
 		options->tty = true;
 		return 0;
@@ -101,6 +112,8 @@ static int parse(int argc, char **argv, struct exec_options *options)
 	options->command.argv = argv + optind;
 	if (options->tty && options->limited)
 		return cli_usage(&cli_verb_exec, "a command on a terminal has no --timeout");
+	if (options->name && !options->tty)
+		return cli_usage(&cli_verb_exec, "--name is for a command on a terminal: --tty");
 	if (options->tty && cli_json)
 		return cli_usage(&cli_verb_exec, "a command on a terminal has no --json");
 	return CLI_GO_ON;

@@ -22,6 +22,7 @@
 
 #include "base/cleanup.h"
 #include "cli/interrupt.h"
+#include "cli/replay.h"
 #include "cli/socket.h"
 #include "cli/terminal.h"
 
@@ -29,7 +30,12 @@
 #define OUT_HIGH 262144 /* no more of stdin beyond it */
 #define EOT      "\x04"
 
-enum frame { FRAME_DATA = 1, FRAME_RESIZE = 2, FRAME_EXIT = 5, FRAME_ERROR = 6 };
+/* Leaves what a full-screen program that goes on elsewhere has set: its screen, the mouse, keys, colours. */
+#define PLAIN "\x1b[?47l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>\x1b[?25h\x1b[0m\r\n"
+#define CLEAR "\x1b[H\x1b[2J"
+
+enum frame { FRAME_DATA = 1, FRAME_RESIZE = 2, FRAME_EXIT = 5, FRAME_ERROR = 6, FRAME_SIZE = 7 };
+enum { SIZE_BEGIN = 1, SIZE_LIVE = 4 };
 
 struct run {
 	struct cli_socket socket;
@@ -38,6 +44,9 @@ struct run {
 	int signals;
 	int exit_code; /* -1 until known */
 	bool stdin_open;
+	bool exited; /* the program, not only we */
+	bool left; /* it may run on without us */
+	struct cli_replay replay;
 	char failure[256]; /* text of an ERROR */
 };
 
@@ -62,9 +71,12 @@ static void send_stdin(struct run *run)
 {
 	uint8_t data[PIECE];
 	ssize_t n = read(0, data, sizeof(data));
+	size_t dropped = n > 0 ? cli_replay_filter(&run->replay, data, (size_t)n) : 0;
 
-	if (n > 0)
-		cli_socket_send(&run->socket, FRAME_DATA, data, (size_t)n);
+	if (n > 0 && dropped < (size_t)n)
+		cli_socket_send(&run->socket, FRAME_DATA, data + dropped, (size_t)n - dropped);
+	else if (n > 0)
+		return;
 	else if (n == 0 || (errno != EINTR && errno != EAGAIN))
 		run->stdin_open = false;
 	if (!run->stdin_open && run->terminal.fd < 0)
@@ -97,6 +109,28 @@ static int write_out(struct run *run, const uint8_t *data, size_t n)
 	return 0;
 }
 
+/*
+ * The sizes of a named terminal. Ours cannot be changed to those of the recording; what the program painted for another
+ * one it paints again when it gets ours.
+ */
+static int on_size(struct run *run, const uint8_t *data, size_t n)
+{
+	bool begin, live;
+
+	if (n != 5 || !run->terminal.raw)
+		return 0;
+	begin = data[4] & SIZE_BEGIN;
+	live = data[4] & SIZE_LIVE;
+	if (begin == live)
+		return 0;
+	if (begin) {
+		cli_replay_begin(&run->replay);
+		return write_out(run, (const uint8_t *)CLEAR, sizeof(CLEAR) - 1);
+	}
+	cli_replay_asked(&run->replay);
+	return write_out(run, (const uint8_t *)CLI_REPLAY_QUESTION, sizeof(CLI_REPLAY_QUESTION) - 1);
+}
+
 static int on_message(void *ctx, const uint8_t *data, size_t n)
 {
 	struct run *run = ctx;
@@ -108,12 +142,15 @@ static int on_message(void *ctx, const uint8_t *data, size_t n)
 		return write_out(run, data + 1, n - 1);
 	case FRAME_EXIT:
 		/* Another system could have codes that ours cannot show. */
+		run->exited = true;
 		run->exit_code = n == 5 && data[1] == 0 && data[2] == 0 && data[3] == 0 ? data[4] : 255;
 		return -1;
 	case FRAME_ERROR:
 		snprintf(run->failure, sizeof(run->failure), "%.*s", (int)(n < 200 ? n - 1 : 200),
 			 (const char *)data + 1);
 		return -1;
+	case FRAME_SIZE:
+		return on_size(run, data + 1, n - 1);
 	default:
 		return 0;
 	}
@@ -203,6 +240,8 @@ static int drive(struct run *run, struct inis_error *err)
 		return 128 + signo;
 	if (run->failure[0])
 		return inis_fail(err, INIS_INTERNAL, "%s", run->failure);
+	if (run->socket.status == WS_TAKEN_OVER)
+		return inis_fail(err, INIS_CONFLICT, "another client has taken the terminal over");
 	if (run->socket.over)
 		return inis_fail(err, INIS_UNAVAILABLE, "the connection ended before the program did");
 	return -1;
@@ -252,10 +291,18 @@ static const char *build_path(struct inis_buf *path, const struct cli_session *s
 		add_query(path, "term", term);
 	if (colorterm && colorterm[0])
 		add_query(path, "colorterm", colorterm);
+	if (pty->name)
+		add_query(path, "name", pty->name);
 	if (pty->cwd)
 		add_query(path, "cwd", pty->cwd);
 	add_command(path, pty);
 	return inis_buf_cstr(path);
+}
+
+static void make_plain(const struct run *run)
+{
+	if (run->terminal.raw && !run->exited && isatty(1))
+		dprintf(1, "%s", PLAIN);
 }
 
 static int run_open(struct run *run, struct inis_error *err)
@@ -269,8 +316,20 @@ static int run_open(struct run *run, struct inis_error *err)
 	/* What changed while the connection was made. */
 	send_size(run);
 	code = drive(run, err);
+	make_plain(run);
+	run->left = !run->exited && !run->failure[0] && run->socket.status != WS_TAKEN_OVER;
 	cli_terminal_restore(&run->terminal);
 	return code;
+}
+
+/* A server without the extension would open one that ends with us. */
+static int check_name(const struct cli_client *client, const struct cli_pty *pty, struct inis_error *err)
+{
+	bool supported = true;
+
+	if (pty->name && cli_client_supports(client, "pty.name", &supported, err) < 0)
+		return -1;
+	return supported ? 0 : inis_fail(err, INIS_BAD_REQUEST, "this server has no named terminals (pty.name)");
 }
 
 int cli_pty_run(const struct cli_client *client, const struct cli_session *session, const struct cli_pty *pty,
@@ -284,9 +343,14 @@ int cli_pty_run(const struct cli_client *client, const struct cli_session *sessi
 
 	if (!text)
 		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
+	if (check_name(client, pty, err) < 0)
+		return -1;
 	code = cli_socket_open(&run.socket, client, text, err);
 	if (code == 0)
 		code = run_open(&run, err);
+	if (pty->name && run.left)
+		fprintf(stderr, "inis: terminal %s goes on: inis shell --name %s %s\n", pty->name, pty->name,
+			session->id);
 	cli_socket_close(&run.socket);
 	return code;
 }

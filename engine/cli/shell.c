@@ -11,6 +11,7 @@
 static const char HELP[] =
 	"inis shell [OPTION]… [SESSION] - a shell on your terminal, in a session, by id or name, or in a fresh one\n\n"
 	"  --cwd DIR          where it starts (default /workspace)\n"
+	"  --name NAME        of a shell that goes on without us: the same again takes it over and shows it as it is\n"
 	"  --help\n\n"
 	"For a fresh session, which is destroyed when the shell ends:\n"
 	"  --template NAME    what it starts from (default: the server's base)\n"
@@ -18,11 +19,12 @@ static const char HELP[] =
 	"  --env NAME=VALUE   its environment; may be repeated\n"
 	"  --label KEY=VALUE  its label; may be repeated\n\n"
 	"Every key goes to the shell, Ctrl-C too; `exit` or Ctrl-D leaves it. A connection that breaks hangs up\n"
-	"what runs in it.\n\n"
+	"what runs in it, but leaves a shell with a name.\n\n"
 	"Exit code: the shell's own; 125 when inis failed.\n\n"
 	"Examples:\n"
 	"  inis shell\n"
-	"  inis shell --cwd /tmp \"$id\"\n";
+	"  inis shell --cwd /tmp \"$id\"\n"
+	"  inis shell --name main \"$id\"\n";
 
 struct shell_options {
 	struct cli_session_options session;
@@ -66,13 +68,10 @@ static int shell_in(struct shell_options *options, struct inis_error *err)
 }
 
 static const struct option OPTIONS[] = {
-	{"cwd", required_argument, NULL, 'C'},
-	{"template", required_argument, NULL, 'T'},
-	{"size", required_argument, NULL, 'S'},
-	{"env", required_argument, NULL, 'e'},
-	{"label", required_argument, NULL, 'l'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+	{"cwd", required_argument, NULL, 'C'},      {"name", required_argument, NULL, 'N'},
+	{"template", required_argument, NULL, 'T'}, {"size", required_argument, NULL, 'S'},
+	{"env", required_argument, NULL, 'e'},      {"label", required_argument, NULL, 'l'},
+	{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
 static int take_option(void *ctx, int option, struct inis_error *err)
@@ -82,6 +81,9 @@ static int take_option(void *ctx, int option, struct inis_error *err)
 	switch (option) {
 	case 'C':
 		options->pty.cwd = optarg;
+		return 0;
+	case 'N':
+		options->pty.name = optarg;
 		return 0;
 	case 'T':
 		options->session.template = optarg;
@@ -105,6 +107,8 @@ static int parse(int argc, char **argv, struct shell_options *options)
 	if (argc - optind > 1)
 		return cli_usage(&cli_verb_shell, "one session at most; a command is run by `inis exec --tty`");
 	options->id = argv[optind];
+	if (!options->id && options->pty.name)
+		return cli_usage(&cli_verb_shell, "--name is for a session that exists: a fresh one ends with us");
 	if (options->id &&
 	    (options->session.template || options->session.size || options->session.env || options->session.labels))
 		return cli_usage(&cli_verb_shell, "the session exists: its options are for a fresh one only");

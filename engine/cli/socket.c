@@ -247,6 +247,7 @@ static int on_item(struct cli_socket *s, const struct ws_item *item, cli_socket_
 		return 0;
 	case WS_CLOSE:
 		s->over = true;
+		s->status = ws_close_status(item->data, item->n);
 		return -1;
 	default:
 		return 0;

@@ -15,6 +15,7 @@ struct cli_socket {
 	struct inis_buf early; /* came with the handshake's answer */
 	int fd; /* to poll */
 	bool over; /* the server has said goodbye or is gone */
+	int status; /* with which it said goodbye; 0: none */
 };
 
 /* Leaves what is to be freed with cli_socket_close(), also when it fails. */

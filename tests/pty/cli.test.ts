@@ -150,3 +150,48 @@ test("a_terminal_has_no_timeout", async () => {
   assert.equal(outcome.code, 125);
   assert.match(outcome.stderr, /--timeout/);
 });
+
+test("a_shell_with_a_name_goes_on_without_its_client_and_is_taken_up_again", async () => {
+  const args = ["shell", "--name", "kept", t.session.id];
+  const first = await onTerminal(
+    args,
+    { wait: "$", type: "word=ke''pt; echo [$word]\r" },
+    { wait: "[kept]", signal: 1 },
+  );
+  assert.deepEqual([first.code, first.raw, first.restored], [129, true, true], first.output);
+  assert.match(first.output, new RegExp(`terminal kept goes on: inis shell --name kept ${t.session.id}`));
+  const again = await onTerminal(
+    args,
+    { wait: "[kept]", type: "" },
+    { wait: "\x1b[5n", type: "\x1b[?6c\x1b[0necho ag''ain-$word; exit 9\r" },
+  );
+  assert.match(again.output, /again-kept\r\n/);
+  assert.doesNotMatch(again.output, /6cecho/, "what the terminal answered to the replay was not typed");
+  assert.deepEqual([again.code, again.restored], [9, true], again.output);
+  assert.doesNotMatch(again.output, /goes on/);
+  assert.deepEqual((await t.session.expect(200, "GET", "/ptys")).json.ptys, []);
+});
+
+test("a_command_with_a_name_is_taken_over_and_the_one_before_says_so", async () => {
+  const args = ["exec", "--tty", "--name", "counted", t.session.id, "--", "sh", "-c", "echo up; read x; exit $x"];
+  const first = onTerminal(args, { wait: "up", type: "" });
+  await eventually("it runs", async () => (await t.session.running("read x")).length === 1);
+  const second = await onTerminal(args, { wait: "\x1b[5n", type: "\x1b[0n" }, { wait: "up", type: "7\r" });
+  assert.deepEqual([second.code, second.restored], [7, true], second.output);
+  const { code, output, restored } = await first;
+  assert.deepEqual([code, restored], [125, true], output);
+  assert.match(output, /another client has taken the terminal over/);
+  assert.doesNotMatch(output, /goes on/);
+});
+
+test("a_name_needs_a_terminal_and_a_session_that_exists", async () => {
+  for (const [args, why] of [
+    [["shell", "--name", "x"], /--name is for a session that exists/],
+    [["exec", "--name", "x", t.session.id, "--", "true"], /--tty/],
+    [["exec", "-t", "--name", "a/b", t.session.id, "--", "true"], /`name`: must be 1 to 64/],
+  ] as const) {
+    const outcome = await inis([...args], { env: env() });
+    assert.equal(outcome.code, 125);
+    assert.match(outcome.stderr, why);
+  }
+});

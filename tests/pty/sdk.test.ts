@@ -79,3 +79,45 @@ test("closing_hangs_up", async () => {
   await pty.close();
   await eventually("the program is gone", async () => (await t.session.running("sleep 620")).length === 0);
 });
+
+test("a_named_terminal_is_attached_to_again_with_its_sizes_in_place", async () => {
+  const session = await attach();
+  const command = ["sh", "-c", "stty -echo; echo up; while read x; do stty size; done; exit 5"];
+  const first = await session.pty({ name: "main", command, rows: 30, cols: 90 });
+  for await (const bytes of first) if (Buffer.from(bytes).includes("up\r\n")) break;
+  first.resize(100, 40);
+  first.write("\n");
+  for await (const bytes of first) if (Buffer.from(bytes).includes("40 100")) break;
+  await first.close();
+  await eventually("it is left", async () => (await session.listPtys())[0]?.attached === false);
+  const [listed] = await session.listPtys();
+  assert.deepEqual(
+    { ...listed, pid: 0, startedAt: "" },
+    { name: "main", pid: 0, rows: 40, cols: 100, attached: false, startedAt: "", command },
+  );
+  const second = await session.pty({ name: "main" });
+  const seen: unknown[] = [];
+  for await (const event of second.events()) {
+    seen.push(event.type === "data" ? Buffer.from(event.bytes).toString() : `${event.rows}x${event.cols}`);
+    if (event.type === "size" && event.begin) {
+      assert.deepEqual([event.truncated, event.live, event.started], [false, false, false]);
+    }
+    if (event.type === "size" && event.live) break;
+  }
+  assert.deepEqual(seen, ["30x90", "up\r\n", "40x100", "40 100\r\n", "40x100"]);
+  const third = await session.pty({ name: "main" });
+  await assert.rejects(rest(second), (error: InisError) => error.code === "taken_over");
+  assert.equal(second.exitCode, null);
+  third.write("\x04");
+  assert.equal(await rest(third), "up\r\n40 100\r\n");
+  assert.equal(third.exitCode, 5);
+});
+
+test("a_named_terminal_is_ended", async () => {
+  const session = await attach();
+  const pty = await session.pty({ name: "ended", command: ["sleep", "621"] });
+  await session.killPty("ended", { graceMs: 100 });
+  await rest(pty);
+  assert.equal(pty.exitCode, 129);
+  await assert.rejects(session.killPty("ended"), (error: InisError) => error.code === "not_found");
+});

@@ -299,3 +299,61 @@ test("nobody there is a failed connection with its cause", async () => {
     return true;
   });
 });
+
+test("a name is sent only to a server that knows it, and the size only when it is said", async () => {
+  await using plain = await WebSocketServer.start();
+  await assert.rejects(plain.client().sessions.attach("abc").pty({ name: "main" }), { code: "unsupported_extension" });
+  assert.equal(plain.peers.length, 0);
+  await using server = await WebSocketServer.start();
+  server.extensions = ["pty.name"];
+  const session = server.client().sessions.attach("abc");
+  await using _ = await session.pty({ name: "main" });
+  assert.equal(server.peer.request.url, "/v1/sessions/abc/pty?term=xterm-256color&colorterm=truecolor&name=main");
+  await using __ = await session.pty({ name: "main", cols: 100 });
+  assert.match(server.peer.request.url ?? "", /rows=24&cols=100/);
+});
+
+test("sizes come between the output, and a plain loop passes them over", async () => {
+  await using server = await WebSocketServer.start();
+  server.extensions = ["pty.name"];
+  const session = server.client().sessions.attach("abc");
+  const feed = (): void => {
+    server.peer.message(7, Buffer.from("0018005003", "hex"));
+    server.peer.message(1, "one");
+    server.peer.message(7, Buffer.from("001800500c", "hex"));
+    server.peer.message(7, Buffer.of(1, 2));
+    server.peer.message(1, "two");
+    server.peer.exit(0);
+  };
+  const pty = await session.pty({ name: "main" });
+  feed();
+  const events: unknown[] = [];
+  for await (const event of pty.events())
+    events.push(event.type === "data" ? Buffer.from(event.bytes).toString() : event);
+  const size = { type: "size", rows: 24, cols: 80 };
+  assert.deepEqual(events, [
+    { ...size, begin: true, truncated: true, live: false, started: false },
+    "one",
+    { ...size, begin: false, truncated: false, live: true, started: true },
+    "two",
+  ]);
+  const again = await session.pty({ name: "main" });
+  feed();
+  assert.equal(await output(again), "onetwo");
+});
+
+test("being taken over is an error of its own", async () => {
+  await using server = await WebSocketServer.start();
+  const pty = await server.client().sessions.attach("abc").pty();
+  server.peer.message(1, "out");
+  server.peer.send(serverFrame(8, Buffer.concat([Buffer.of(0x0f, 0xa1), Buffer.from("taken over")])));
+  let seen = "";
+  await assert.rejects(
+    async () => {
+      for await (const bytes of pty) seen += Buffer.from(bytes).toString();
+    },
+    { name: "InisError", code: "taken_over" },
+  );
+  assert.equal(seen, "out");
+  assert.equal(pty.exitCode, null);
+});

@@ -89,12 +89,17 @@ export class Peer {
 /** A server that accepts every handshake, writes `greeting` together with it, and hands each connection over. */
 export class WebSocketServer {
   readonly peers: Peer[] = [];
+  /** What plain requests for the server's health are told. */
+  extensions: string[] = [];
   readonly #server = createServer();
   readonly #sockets = new Set<Socket>();
 
   static async start(greeting: Uint8Array = Buffer.alloc(0), onPeer: (peer: Peer) => void = () => {}) {
     const it = new WebSocketServer();
     it.#server.on("connection", (socket) => void it.#sockets.add(socket));
+    it.#server.on("request", (_, response) =>
+      response.end(JSON.stringify({ status: "ok", extensions: it.extensions })),
+    );
     it.#server.on("upgrade", (request: IncomingMessage, socket: Socket) => {
       const accept = createHash("sha1")
         .update(`${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)

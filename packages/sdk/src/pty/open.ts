@@ -25,6 +25,8 @@ export async function openPty(transport: Transport, sessionId: string, options: 
   const overdue = (): void => scope.abort(new InisError(`pty connection failed: not open after ${limitMs} ms`));
   const limit = limitMs ? setTimeout(overdue, clampDelay(limitMs)) : undefined;
   try {
+    const wanted = { "pty.name": options.name === undefined ? undefined : "name of a terminal" };
+    await transport.requireExtensions(wanted, { signal: scope.signal });
     const { baseUrl, token } = await transport.endpoint(scope);
     const { connectWebSocket } = await import("../websocket/connect.js");
     const headers = { Authorization: `Bearer ${token}` };
@@ -38,12 +40,18 @@ export async function openPty(transport: Transport, sessionId: string, options: 
 
 function ptyQuery(options: PTYOptions): URLSearchParams {
   const query = new URLSearchParams({
-    rows: String(options.rows ?? 24),
-    cols: String(options.cols ?? 80),
+    ...size(options),
     term: options.term ?? "xterm-256color",
     colorterm: options.colorterm ?? "truecolor",
   });
+  if (options.name !== undefined) query.set("name", options.name);
   for (const argument of options.command ? argv(options.command) : []) query.append("cmd", argument);
   if (options.cwd) query.set("cwd", options.cwd);
   return query;
+}
+
+/** Nothing for a named terminal whose size is not asked for: one that runs keeps its own. */
+function size({ name, rows, cols }: PTYOptions): Record<string, string> {
+  if (name !== undefined && rows === undefined && cols === undefined) return {};
+  return { rows: String(rows ?? 24), cols: String(cols ?? 80) };
 }

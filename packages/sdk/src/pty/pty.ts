@@ -4,17 +4,22 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import "../dispose.js";
 import { InisError } from "../errors.js";
+import type { PTYEvent } from "../types/index.js";
 import type { SocketHandlers, WebSocketConnection } from "../websocket/connection.js";
 import { dataMessages, parseMessage, resizeMessage, signalMessage } from "./messages.js";
 
 /** Unread output above which the connection is no longer read from. */
 const HIGH_WATER = 4 * 1024 * 1024;
 
+/** Status of the server's close when another client has taken the terminal over. */
+const TAKEN_OVER = 4001;
+
 type Connect = (handlers: SocketHandlers) => Promise<WebSocketConnection>;
 
 /**
  * An open terminal, made by `session.pty()`. Iterating gives its output as bytes, until the program exits or the
- * connection is lost; `exitCode` tells which. Leaving a loop keeps the terminal open; a new loop goes on.
+ * connection is lost; `exitCode` tells which. Leaving a loop keeps the terminal open; a new loop goes on. When another
+ * client takes a named terminal over, iterating rejects with code `taken_over`.
  *
  * @example
  * const pty = await session.pty({ command: ["python3"] });
@@ -24,7 +29,7 @@ type Connect = (handlers: SocketHandlers) => Promise<WebSocketConnection>;
  */
 export class PTY implements AsyncIterable<Uint8Array> {
   #socket: WebSocketConnection | undefined;
-  #unread: Uint8Array[] = [];
+  #unread: PTYEvent[] = [];
   #unreadBytes = 0;
   #exitCode: number | null = null;
   #ended = false;
@@ -38,7 +43,7 @@ export class PTY implements AsyncIterable<Uint8Array> {
     const pty = new PTY();
     pty.#socket = await connect({
       message: (bytes) => pty.#receive(bytes),
-      closed: (error) => pty.#end(error && new InisError(`pty connection failed: ${error.message}`, { cause: error })),
+      closed: (error, status) => pty.#end(closeError(error, status)),
     });
     if (pty.#ended) await pty.#socket.close();
     else pty.#throttle();
@@ -71,7 +76,9 @@ export class PTY implements AsyncIterable<Uint8Array> {
     this.sendSignal(9);
   }
 
-  /** Closes the connection, which hangs up on the program. Closing again is fine. */
+  /**
+   * Closes the connection, which hangs up on the program, but leaves a named terminal running. Closing again is fine.
+   */
   async close(): Promise<void> {
     this.#end();
     await this.#socket?.close();
@@ -83,7 +90,22 @@ export class PTY implements AsyncIterable<Uint8Array> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    return { next: () => this.#next() };
+    return { next: () => this.#nextBytes() };
+  }
+
+  /**
+   * What comes, with the sizes of a named terminal between the output that was written for them. Takes from the same
+   * supply as iterating over the terminal itself.
+   *
+   * @example
+   * const pty = await session.pty({ name: "main", cols: screen.cols, rows: screen.rows });
+   * for await (const event of pty.events()) {
+   *   if (event.type === "data") screen.write(event.bytes);
+   *   else screen.resize(event.cols, event.rows);
+   * }
+   */
+  events(): AsyncIterable<PTYEvent> {
+    return { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
   }
 
   #open(): WebSocketConnection {
@@ -91,13 +113,21 @@ export class PTY implements AsyncIterable<Uint8Array> {
     return this.#socket;
   }
 
-  async #next(): Promise<IteratorResult<Uint8Array, undefined>> {
+  async #nextBytes(): Promise<IteratorResult<Uint8Array, undefined>> {
     for (;;) {
-      const bytes = this.#unread.shift();
-      if (bytes) {
-        this.#unreadBytes -= bytes.length;
+      const { done, value } = await this.#next();
+      if (done) return { done, value };
+      if (value.type === "data") return { done: false, value: value.bytes };
+    }
+  }
+
+  async #next(): Promise<IteratorResult<PTYEvent, undefined>> {
+    for (;;) {
+      const event = this.#unread.shift();
+      if (event) {
+        this.#unreadBytes -= weight(event);
         this.#throttle();
-        return { done: false, value: bytes };
+        return { done: false, value: event };
       }
       if (this.#error) throw this.#error;
       if (this.#ended) return { done: true, value: undefined };
@@ -113,9 +143,9 @@ export class PTY implements AsyncIterable<Uint8Array> {
   #receive(bytes: Uint8Array): void {
     const message = parseMessage(bytes);
     if (this.#ended || !message) return;
-    if (message.type === "data") {
-      this.#unread.push(message.bytes);
-      this.#unreadBytes += message.bytes.length;
+    if (message.type === "data" || message.type === "size") {
+      this.#unread.push(message);
+      this.#unreadBytes += weight(message);
       this.#throttle();
       this.#wakeReaders();
       return;
@@ -135,4 +165,15 @@ export class PTY implements AsyncIterable<Uint8Array> {
   #wakeReaders(): void {
     for (const wake of this.#wake.splice(0)) wake();
   }
+}
+
+/** Bytes that an event which waits counts for. */
+function weight(event: PTYEvent): number {
+  return event.type === "data" ? event.bytes.length : 1;
+}
+
+function closeError(cause: Error | undefined, status: number | undefined): InisError | undefined {
+  if (cause) return new InisError(`pty connection failed: ${cause.message}`, { cause });
+  if (status !== TAKEN_OVER) return undefined;
+  return new InisError("another client has taken the terminal over", { code: "taken_over" });
 }

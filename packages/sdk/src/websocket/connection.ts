@@ -7,8 +7,8 @@ import { encodeFrame, FrameReader, type Message, Opcode, ProtocolError } from ".
 export interface SocketHandlers {
   /** A whole binary message. */
   message(payload: Uint8Array): void;
-  /** The connection is over; called once. `error` when the server broke the protocol. */
-  closed(error?: Error): void;
+  /** The connection is over; called once. `error` when the server broke the protocol; `status` when it said one. */
+  closed(error?: Error, status?: number): void;
 }
 
 /** How long the server may take to answer our close. */
@@ -22,6 +22,7 @@ export class WebSocketConnection {
   readonly #gone: Promise<void>;
   #closing = false;
   #error: Error | undefined;
+  #status: number | undefined;
 
   /** @param head bytes that came together with the end of the handshake */
   constructor(socket: Socket, head: Uint8Array, maxMessage: number, handlers: SocketHandlers) {
@@ -32,7 +33,7 @@ export class WebSocketConnection {
     this.#gone = new Promise((resolve) => {
       socket.once("close", () => {
         this.#closing = true;
-        handlers.closed(this.#error);
+        handlers.closed(this.#error, this.#status);
         resolve();
       });
     });
@@ -96,6 +97,9 @@ export class WebSocketConnection {
     if (opcode === Opcode.binary) {
       if (!this.#closing) this.#handlers.message(payload);
     } else if (opcode === Opcode.ping) this.#write(Opcode.pong, payload);
-    else if (opcode === Opcode.close) this.#close(payload.subarray(0, 2));
+    else if (opcode === Opcode.close) {
+      if (payload.length >= 2) this.#status = new DataView(payload.buffer, payload.byteOffset).getUint16(0);
+      this.#close(payload.subarray(0, 2));
+    }
   }
 }
