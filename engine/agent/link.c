@@ -22,9 +22,11 @@
 #include "base/pack.h"
 
 #define READ_MIN    8192
+#define READ_LARGE  (2 * (INIS_FRAME_HEADER + INIS_FRAME_PAYLOAD_MAX)) /* in the middle of a long input */
 #define QUEUE_HIGH  (128 * 1024) /* no stream data beyond it */
 #define QUEUE_MAX   (1024 * 1024) /* no reading beyond it */
-#define KEEP_MAX    (64 * 1024) /* an empty buffer larger than this is freed */
+#define KEEP_MAX    (64 * 1024) /* an empty buffer larger than this is freed when the link has been quiet */
+#define QUIET_MS    1000
 #define STRANGE_MAX 8 /* connections that have not said HELLO */
 
 enum stage { WANT_HELLO, WANT_RECONNECT, OPEN };
@@ -39,6 +41,8 @@ struct link {
 	uint64_t features;
 	struct inis_buf in;
 	struct inis_buf out;
+	struct inis_timer tidy; /* runs while a buffer is large */
+	bool moved; /* since it was started */
 	struct messages partial;
 };
 
@@ -50,6 +54,7 @@ static void link_free(struct link *l)
 	int fd = l->watch.fd;
 
 	inis_watch_stop(&agent.events, &l->watch);
+	inis_timer_stop(&agent.events, &l->tidy);
 	close_fd(&fd);
 	list_remove(&l->node);
 	inis_buf_free(&l->in);
@@ -211,10 +216,30 @@ static void shrink(struct inis_buf *b)
 		inis_buf_free(b);
 }
 
+/* Not between the pieces of a long transfer: memory given back and taken again costs more than the bytes in it. */
+static void tidy_later(struct link *l)
+{
+	l->moved = true;
+	if (!l->tidy.armed && (l->in.cap > KEEP_MAX || l->out.cap > KEEP_MAX))
+		inis_timer_start(&agent.events, &l->tidy, QUIET_MS);
+}
+
+static void on_tidy(struct inis_timer *t)
+{
+	struct link *l = container_of(t, struct link, tidy);
+
+	if (!l->moved) {
+		shrink(&l->in);
+		shrink(&l->out);
+	}
+	tidy_later(l);
+	l->moved = false;
+}
+
 /* Reads once: what fits, at least the rest of the frame that has begun. */
 static int receive(struct link *l)
 {
-	size_t want = l->in.len > 0 ? INIS_FRAME_HEADER + INIS_FRAME_PAYLOAD_MAX : READ_MIN;
+	size_t want = l->in.len > 0 ? READ_LARGE : READ_MIN;
 	uint8_t *to = inis_buf_reserve(&l->in, want);
 	ssize_t n = to ? recv(l->watch.fd, to, l->in.cap - l->in.len, MSG_DONTWAIT) : -1;
 
@@ -223,12 +248,8 @@ static int receive(struct link *l)
 	if (n < 0)
 		return 0;
 	l->in.len += (size_t)n;
-	if (handle_frames(l) < 0)
-		return -1;
-	/* Not between the frames of a long upload. */
-	if (n < READ_MIN)
-		shrink(&l->in);
-	return 0;
+	tidy_later(l);
+	return handle_frames(l);
 }
 
 static void on_ready(struct inis_watch *w, uint32_t events)
@@ -262,6 +283,7 @@ void link_accept(int sock)
 		return;
 	l->watch = (struct inis_watch)INIS_WATCH_INIT(on_ready);
 	l->events = EPOLLIN;
+	l->tidy.fire = on_tidy;
 	messages_init(&l->partial);
 	if (inis_watch_start(&agent.events, &l->watch, fd, l->events, NULL) < 0) {
 		free(l);
@@ -359,8 +381,8 @@ void link_flush(void)
 	if (!l)
 		return;
 	pump(l);
-	if (l->out.len == 0)
-		shrink(&l->out);
+	if (l->out.len > 0)
+		tidy_later(l);
 	if (write_queue(l) < 0) {
 		link_free(l);
 		return;

@@ -4,9 +4,12 @@
  *
  * An error before the first byte is an ordinary answer; after it the connection is cut.
  */
+#include <string.h>
+
 #include "api/fields.h"
 #include "api/handlers.h"
 #include "api/op.h"
+#include "base/buf.h"
 
 struct download {
 	struct op op;
@@ -41,6 +44,50 @@ static void on_closed(struct op *op)
 		op_fail(op, &left);
 }
 
+/* Letters that stand for themselves in an extended value (RFC 8187). */
+static const char PLAIN[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~";
+
+/* For who knows no better: what is not plain ASCII, or would have to be quoted, becomes '_'. */
+static void put_simple_name(struct inis_buf *b, const char *name)
+{
+	for (; *name; name++) {
+		bool fits = *name >= ' ' && *name <= '~' && !strchr("\"\\%", *name);
+
+		/* Of a character of several bytes the first one counts. */
+		if (((unsigned char)*name & 0xc0) != 0x80)
+			inis_buf_append(b, fits ? name : "_", 1);
+	}
+}
+
+static void put_exact_name(struct inis_buf *b, const char *name)
+{
+	for (; *name; name++) {
+		if (strchr(PLAIN, *name))
+			inis_buf_append(b, name, 1);
+		else
+			inis_buf_printf(b, "%%%02X", (unsigned char)*name);
+	}
+}
+
+/* A name for who saves the file: RFC 6266. */
+static void name_answer(struct http_request *rq, const char *path)
+{
+	cleanup_buf struct inis_buf value = INIS_BUF_INIT(0);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	inis_buf_puts(&value, "attachment; filename=\"");
+	put_simple_name(&value, name);
+	inis_buf_puts(&value, "\"");
+	if (strspn(name, PLAIN) != strlen(name)) {
+		inis_buf_puts(&value, "; filename*=UTF-8''");
+		put_exact_name(&value, name);
+	}
+	/* Without memory it has no name. */
+	if (inis_buf_cstr(&value))
+		http_add_header(rq, "Content-Disposition", inis_buf_cstr(&value));
+}
+
 static void on_info(void *ctx, const struct agent_result *r)
 {
 	struct download *d = ctx;
@@ -50,6 +97,7 @@ static void on_info(void *ctx, const struct agent_result *r)
 	if (d->length >= 0 && (uint64_t)d->length < d->left)
 		d->left = (uint64_t)d->length;
 	d->streaming = true;
+	name_answer(d->op.rq, d->path);
 	http_stream_begin(d->op.rq, 200, "application/octet-stream", (int64_t)d->left, on_drain);
 }
 

@@ -11,6 +11,8 @@ import { suite } from "../support/suite.js";
 const t = suite();
 const MiB = 1024 * 1024;
 const SIZES = [0, 1, 4095, 4096, 4097, 65535, 65536, 65537, 131071, 131072, 131073, MiB];
+/** Beyond what a single write takes: by stream in, and by stream and ranges out. */
+const LARGE = [10 * MiB, 33 * MiB];
 
 const upload = (path: string, body: Buffer | Readable, query: Record<string, string> = {}) =>
   t.session.send("PUT", "/files/stream", { query: { path, ...query }, body });
@@ -35,6 +37,21 @@ for (const size of SIZES) {
       assert.equal(sha256(await t.session.read(path)), hash, path);
       assert.equal(sha256(await t.session.download(path)), hash, path);
     }
+  });
+}
+
+for (const size of LARGE) {
+  test(`F1_sizes: ${size} bytes by stream and by ranges`, async () => {
+    const bytes = randomBytes(size);
+    const hash = sha256(bytes);
+    assert.equal((await upload("/workspace/f1-large", bytes)).json.sha256, hash);
+    assert.equal(await guestHash("/workspace/f1-large"), hash);
+    assert.equal(sha256(await t.session.download("/workspace/f1-large")), hash);
+    const length = 4 * MiB;
+    const parts: Buffer[] = [];
+    for (let offset = 0; offset < size; offset += length)
+      parts.push(await t.session.read("/workspace/f1-large", { offset, length }));
+    assert.equal(sha256(Buffer.concat(parts)), hash);
   });
 }
 
@@ -86,6 +103,34 @@ test("F1_33_MiB_stream_up_and_down_in_bounded_memory", async () => {
   assert.equal(sha256(await t.session.download("/workspace/large")), sha256(bytes));
   const grown = residentKb(front) - before;
   assert(grown < 24 * 1024, `the front grew by ${grown} kB`);
+});
+
+test("F10_a_download_says_how_long_it_is_and_what_it_is_called", async () => {
+  const names: [name: string, header: string][] = [
+    ["plain.txt", 'attachment; filename="plain.txt"'],
+    ["two words.txt", `attachment; filename="two words.txt"; filename*=UTF-8''two%20words.txt`],
+    ['q"uo\\te.txt', `attachment; filename="q_uo_te.txt"; filename*=UTF-8''q%22uo%5Cte.txt`],
+    ["naïve ☕.md", `attachment; filename="na_ve _.md"; filename*=UTF-8''na%C3%AFve%20%E2%98%95.md`],
+    ["50%;x=1.txt", `attachment; filename="50_;x=1.txt"; filename*=UTF-8''50%25%3Bx%3D1.txt`],
+    ["a\r\nSet-Cookie: b", `attachment; filename="a__Set-Cookie: b"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20b`],
+    ["'.tar.gz", `attachment; filename="'.tar.gz"; filename*=UTF-8''%27.tar.gz`],
+    ["-", 'attachment; filename="-"'],
+    ["n".repeat(255), `attachment; filename="${"n".repeat(255)}"`],
+    ["☕".repeat(85), `attachment; filename="${"_".repeat(85)}"; filename*=UTF-8''${"%E2%98%95".repeat(85)}`],
+  ];
+  for (const [name, header] of names) {
+    const path = `/workspace/f10/${name}`;
+    await t.session.write(path, "content");
+    const { headers, body } = await t.session.expect(200, "GET", "/files/stream", { query: { path } });
+    assert.deepEqual([headers["content-disposition"], headers["content-length"]], [header, "7"]);
+    assert.deepEqual([body.toString(), headers["set-cookie"]], ["content", undefined]);
+  }
+  const query = { path: "f10/plain.txt", offset: 3, length: 100 };
+  const { headers } = await t.session.expect(200, "GET", "/files/stream", { query });
+  assert.deepEqual(
+    [headers["content-length"], headers["content-disposition"], headers["content-type"]],
+    ["4", 'attachment; filename="plain.txt"', "application/octet-stream"],
+  );
 });
 
 test("upload_with_a_length_and_chunked_are_the_same", async () => {
