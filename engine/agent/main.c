@@ -18,12 +18,18 @@
 #include "agent/rights.h"
 #include "agent/search/search.h"
 
-/* Memory that is free again goes back early: an idle session should cost as little as a blank one. */
+/* More than a window of a stream; what is free beyond that goes back. */
+#define KEEP_FREE (384 * 1024)
+
+/*
+ * An idle session should cost little, and a stream should not pay for fresh pages at each of its pieces, which costs
+ * more than what is done with them.
+ */
 static void tune_memory(void)
 {
-	mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+	mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
 	mallopt(M_TOP_PAD, 16 * 1024);
-	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+	mallopt(M_MMAP_THRESHOLD, KEEP_FREE);
 }
 
 int main(int argc, char **argv)

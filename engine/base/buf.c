@@ -10,27 +10,54 @@
 
 #define MIN_CAP 256
 
+/* The room before the data becomes room behind it. */
+static void rewind_data(struct inis_buf *b)
+{
+	b->data -= b->skip;
+	b->cap += b->skip;
+	b->skip = 0;
+}
+
 void inis_buf_free(struct inis_buf *b)
 {
+	if (b->data)
+		rewind_data(b);
 	free(b->data);
 	b->data = NULL;
 	b->len = b->cap = 0;
 	b->failed = false;
 }
 
+/* Moves at most as many bytes as were consumed since the last time. */
+static bool compact(struct inis_buf *b, size_t need)
+{
+	if (b->skip < b->len || b->skip + b->cap < need)
+		return false;
+	memmove(b->data - b->skip, b->data, b->len);
+	rewind_data(b);
+	return true;
+}
+
 static int grow(struct inis_buf *b, size_t need)
 {
-	size_t cap = b->cap ? b->cap : MIN_CAP;
+	size_t cap = b->skip + b->cap ? b->skip + b->cap : MIN_CAP;
 	uint8_t *data;
 
+	if (b->skip > 0 && compact(b, need))
+		return 0;
 	while (cap < need) {
 		if (cap > SIZE_MAX / 2)
 			return -1;
 		cap *= 2;
 	}
-	data = realloc(b->data, cap);
+	data = b->skip > 0 ? malloc(cap) : realloc(b->data, cap);
 	if (!data)
 		return -1;
+	if (b->skip > 0) {
+		memcpy(data, b->data, b->len);
+		free(b->data - b->skip);
+		b->skip = 0;
+	}
 	b->data = data;
 	b->cap = cap;
 	return 0;
@@ -94,9 +121,13 @@ void inis_buf_consume(struct inis_buf *b, size_t n)
 {
 	if (n >= b->len) {
 		b->len = 0;
+		if (b->data)
+			rewind_data(b);
 		return;
 	}
-	memmove(b->data, b->data + n, b->len - n);
+	b->data += n;
+	b->skip += n;
+	b->cap -= n;
 	b->len -= n;
 }
 
@@ -104,6 +135,8 @@ void inis_buf_reset(struct inis_buf *b)
 {
 	b->len = 0;
 	b->failed = false;
+	if (b->data)
+		rewind_data(b);
 }
 
 char *inis_buf_cstr(struct inis_buf *b)

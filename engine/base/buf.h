@@ -17,7 +17,8 @@
 struct inis_buf {
 	uint8_t *data;
 	size_t len;
-	size_t cap;
+	size_t cap; /* from data on */
+	size_t skip; /* room before data, of what was consumed */
 	size_t max; /* bytes; 0 = no limit but memory */
 	bool failed;
 };
@@ -40,7 +41,7 @@ uint8_t *inis_buf_reserve(struct inis_buf *b, size_t n);
 void inis_buf_append(struct inis_buf *b, const void *data, size_t n);
 void inis_buf_puts(struct inis_buf *b, const char *s);
 void inis_buf_printf(struct inis_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Drops n bytes from the front (n <= len). */
+/* Drops n bytes from the front (n <= len), without moving the others. */
 void inis_buf_consume(struct inis_buf *b, size_t n);
 /* Empties, keeps the memory, clears the failure. */
 void inis_buf_reset(struct inis_buf *b);

@@ -367,41 +367,53 @@ static void break_soon(struct agent *a)
 	agent_wake_at(a, 0);
 }
 
-static void queue_write(struct agent *a, const uint8_t *data, size_t n)
+/* What the socket would not take of the two parts. */
+static void queue_write(struct agent *a, const uv_buf_t parts[2], size_t sent)
 {
-	struct write_job *job = malloc(sizeof(*job) + n);
-	uv_buf_t buf;
+	struct write_job *job = malloc(sizeof(*job) + parts[0].len + parts[1].len - sent);
+	uv_buf_t rest = uv_buf_init(job ? (char *)job->data : NULL, 0);
 
 	if (!job) {
 		break_soon(a);
 		return;
 	}
 	job->conn = a->conn;
-	memcpy(job->data, data, n);
-	buf = uv_buf_init((char *)job->data, (unsigned)n);
-	if (uv_write(&job->req, (uv_stream_t *)&a->conn->pipe, &buf, 1, on_written) < 0) {
+	for (int i = 0; i < 2; i++) {
+		size_t skip = sent < parts[i].len ? sent : parts[i].len;
+
+		sent -= skip;
+		if (skip < parts[i].len)
+			memcpy(rest.base + rest.len, parts[i].base + skip, parts[i].len - skip);
+		rest.len += parts[i].len - skip;
+	}
+	if (uv_write(&job->req, (uv_stream_t *)&a->conn->pipe, &rest, 1, on_written) < 0) {
 		free(job);
 		break_soon(a);
 	}
 }
 
-void agent_send(struct agent *a, const struct inis_buf *frames)
+void agent_send_data(struct agent *a, const struct inis_buf *head, const void *data, size_t n)
 {
-	uv_buf_t buf;
-	int n;
+	const uv_buf_t parts[2] = {uv_buf_init((char *)head->data, (unsigned)head->len),
+				   uv_buf_init((char *)data, (unsigned)n)};
+	int sent;
 
 	if (!a->conn || a->broken)
 		return;
-	if (inis_buf_failed(frames)) {
+	if (inis_buf_failed(head)) {
 		break_soon(a);
 		return;
 	}
-	buf = uv_buf_init((char *)frames->data, (unsigned)frames->len);
-	n = uv_try_write((uv_stream_t *)&a->conn->pipe, &buf, 1);
-	if (n < 0 && n != UV_EAGAIN)
+	sent = uv_try_write((uv_stream_t *)&a->conn->pipe, parts, n > 0 ? 2 : 1);
+	if (sent < 0 && sent != UV_EAGAIN)
 		break_soon(a);
-	else if (n < (int)frames->len)
-		queue_write(a, frames->data + (n > 0 ? n : 0), frames->len - (size_t)(n > 0 ? n : 0));
+	else if (sent < 0 || (size_t)sent < parts[0].len + parts[1].len)
+		queue_write(a, parts, sent > 0 ? (size_t)sent : 0);
+}
+
+void agent_send(struct agent *a, const struct inis_buf *frames)
+{
+	agent_send_data(a, frames, NULL, 0);
 }
 
 /* ---- greeted ---- */

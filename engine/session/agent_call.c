@@ -302,13 +302,14 @@ static size_t sendable(const struct agent_call *c)
 
 static void send_input(struct agent_call *c, size_t n, bool eof)
 {
-	cleanup_buf struct inis_buf out = INIS_BUF_INIT(0);
+	cleanup_buf struct inis_buf head = INIS_BUF_INIT(0);
+	size_t unacked = (size_t)(c->input_sent - c->input_acked);
 
-	inis_frame_put_stream(&out, c->agent->epoch, c->channel, INIS_F_STDIN, eof ? INIS_FRAME_EOF : 0, c->input_sent,
-			      c->input.data + (c->input_sent - c->input_acked), n);
+	inis_frame_put_stream_head(&head, c->agent->epoch, c->channel, INIS_F_STDIN, eof ? INIS_FRAME_EOF : 0,
+				   c->input_sent, n);
 	c->input_sent += n;
 	c->input_eof_sent = eof;
-	agent_send(c->agent, &out);
+	agent_send_data(c->agent, &head, n > 0 ? c->input.data + unacked : NULL, n);
 }
 
 void call_pump(struct agent_call *c)

@@ -114,6 +114,8 @@ struct agent {
 
 /* agent.c */
 void agent_send(struct agent *a, const struct inis_buf *frames);
+void agent_send_data(struct agent *a, const struct inis_buf *head, const void *data,
+		     size_t n); /* one after the other */
 void agent_fault(struct agent *a, const char *what); /* the peer broke the protocol: drop the connection */
 void agent_want(struct agent *a); /* there is something to send */
 void agent_wake_at(struct agent *a, inis_ms when); /* of agent_now(); 0: soon, whatever the time does */

@@ -66,8 +66,8 @@ void inis_frame_put_message(struct inis_buf *out, uint32_t epoch, uint32_t chann
 	inis_frame_put(out, epoch, channel, type, 0, at, n);
 }
 
-void inis_frame_put_stream(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, uint16_t flags,
-			   uint64_t offset, const void *data, size_t n)
+void inis_frame_put_stream_head(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, uint16_t flags,
+				uint64_t offset, size_t n)
 {
 	if (n > INIS_STREAM_DATA_MAX) {
 		out->failed = true;
@@ -75,5 +75,11 @@ void inis_frame_put_stream(struct inis_buf *out, uint32_t epoch, uint32_t channe
 	}
 	put_header(out, epoch, channel, type, flags, n + 8);
 	inis_pack_u64(out, offset);
+}
+
+void inis_frame_put_stream(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, uint16_t flags,
+			   uint64_t offset, const void *data, size_t n)
+{
+	inis_frame_put_stream_head(out, epoch, channel, type, flags, offset, n);
 	inis_buf_append(out, data, n);
 }

@@ -53,6 +53,9 @@ void inis_frame_put_message(struct inis_buf *out, uint32_t epoch, uint32_t chann
 
 /* Appends a stream frame: u64 offset + data; n must be <= INIS_STREAM_DATA_MAX. */
 #define INIS_STREAM_DATA_MAX (INIS_FRAME_PAYLOAD_MAX - 8)
+/* Only what comes before the data. */
+void inis_frame_put_stream_head(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, uint16_t flags,
+				uint64_t offset, size_t n);
 void inis_frame_put_stream(struct inis_buf *out, uint32_t epoch, uint32_t channel, uint16_t type, uint16_t flags,
 			   uint64_t offset, const void *data, size_t n);
 
