@@ -11,55 +11,18 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "api/audit.h"
-#include "api/command.h"
 #include "api/fields.h"
 #include "api/handlers.h"
-#include "api/op.h"
-#include "http/websocket.h"
-#include "wire/tape.h"
+#include "api/pty.h"
 
 #define PAYLOAD_MAX  ((size_t)1 << 20)
 #define MESSAGE_MAX  (PAYLOAD_MAX + 64)
-#define ARGS_MAX     64
 #define TERM_MAX     64
-#define OWN_ID_LEN   24 /* longer than chance can repeat */
 #define SIGNAL_MAX   63
 #define ROWS_DEFAULT 24
 #define COLS_DEFAULT 80
 #define TERM_DEFAULT "xterm-256color"
 #define COLORTERM    "truecolor"
-
-enum frame {
-	FRAME_DATA = 1,
-	FRAME_RESIZE = 2,
-	FRAME_SIGNAL = 3,
-	FRAME_EXIT = 5,
-	FRAME_ERROR = 6,
-	FRAME_SIZE = 7, /* only to who gave a name */
-};
-
-/* Flags of FRAME_SIZE. */
-enum { SIZE_BEGIN = 1, SIZE_TRUNCATED = 2, SIZE_LIVE = 4, SIZE_STARTED = 8 };
-
-struct pty {
-	struct op op; /* first; rq is NULL once the socket has ended */
-	struct command command;
-	struct audit audit;
-	struct inis_str argv[ARGS_MAX];
-	json_t *env; /* what the request adds */
-	int64_t rows;
-	int64_t cols;
-	char id[OWN_ID_LEN + 1];
-	const char *name; /* NULL: it has none and ends with its client */
-	struct inis_tape_reader tape; /* named: its output is one */
-	uint64_t live; /* offset where the replay ends */
-	uint16_t told_rows; /* the size that the client was told last */
-	uint16_t told_cols;
-	struct websocket *ws; /* while a client is attached */
-	bool attached; /* a client was, or still is */
-	bool lost; /* it has left without having been told of the end */
-};
 
 /* ---- the end ---- */
 
@@ -96,102 +59,15 @@ static void hang_up(struct pty *p)
 
 /* ---- to the client ---- */
 
-static void send_frame(struct pty *p, enum frame type, const void *data, size_t n)
-{
-	uint8_t head = (uint8_t)type;
-
-	if (!websocket_send(p->ws, &head, 1, data, n) && p->op.call)
-		agent_call_hold(p->op.call);
-}
-
-/* The socket ends and with it the request. */
-static void say_goodbye(struct pty *p, enum ws_status status, const char *reason)
-{
-	struct websocket *ws = p->ws;
-
-	p->ws = NULL;
-	p->op.rq = NULL;
-	websocket_close(ws, status, reason);
-}
-
-static void say_error(struct pty *p, const char *text, enum ws_status status)
-{
-	send_frame(p, FRAME_ERROR, text, strlen(text));
-	say_goodbye(p, status, "");
-}
-
-/* ---- the tape of a named terminal, to the client ---- */
-
-static void send_size(struct pty *p, uint16_t rows, uint16_t cols, unsigned flags)
-{
-	const uint8_t size[] = {(uint8_t)(rows >> 8), (uint8_t)rows, (uint8_t)(cols >> 8), (uint8_t)cols,
-				(uint8_t)flags};
-
-	p->told_rows = rows;
-	p->told_cols = cols;
-	send_frame(p, FRAME_SIZE, size, sizeof(size));
-}
-
-static void on_tape_begins(void *ctx, const struct agent_result *r)
-{
-	const struct inis_pty_info *tape = &r->tape;
-	struct pty *p = ctx;
-	unsigned flags = SIZE_BEGIN | (tape->live == tape->first ? SIZE_LIVE : 0) |
-			 (tape->flags & INIS_PTY_TRUNCATED ? SIZE_TRUNCATED : 0) |
-			 (tape->flags & INIS_PTY_STARTED ? SIZE_STARTED : 0);
-
-	p->live = tape->live;
-	if (!p->ws)
-		return;
-	send_size(p, tape->rows, tape->cols, flags);
-	if (tape->modes.len > 0)
-		send_frame(p, FRAME_DATA, tape->modes.s, tape->modes.len);
-}
-
-/* -1: it is no tape. */
-static int send_records(struct pty *p, const uint8_t *data, size_t n)
-{
-	while (n > 0) {
-		struct inis_tape_item item;
-		size_t used = 0;
-		int got = inis_tape_read(&p->tape, data, n, &used, &item);
-
-		if (got <= 0)
-			return got;
-		if (item.type == INIS_TAPE_OUTPUT)
-			send_frame(p, FRAME_DATA, item.data, item.n);
-		else
-			send_size(p, item.rows, item.cols, 0);
-		data += used;
-		n -= used;
-	}
-	return 0;
-}
-
-static void play(struct pty *p, uint64_t offset, const uint8_t *data, size_t n)
-{
-	size_t replayed = offset < p->live && p->live - offset <= n ? (size_t)(p->live - offset) : 0;
-	int rc = send_records(p, data, replayed);
-
-	if (replayed > 0 && rc == 0)
-		send_size(p, p->told_rows, p->told_cols, SIZE_LIVE);
-	if (rc == 0)
-		rc = send_records(p, data + replayed, n - replayed);
-	if (rc < 0) {
-		say_error(p, "the sandbox sent something that is not the output of a terminal", WS_INTERNAL);
-		hang_up(p);
-	}
-}
-
 static void on_output(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
 {
 	struct pty *p = ctx;
 
 	(void)stream;
-	if (p->ws && p->name)
-		play(p, offset, data, n);
-	else if (p->ws)
-		send_frame(p, FRAME_DATA, data, n);
+	if (!p->ws || pty_output(p, offset, data, n) == 0)
+		return;
+	pty_error(p, "the sandbox sent something that is not the output of a terminal", WS_INTERNAL);
+	hang_up(p);
 }
 
 static void on_drain(void *ctx)
@@ -206,7 +82,7 @@ static void on_drain(void *ctx)
 
 static void on_malformed(struct pty *p, const char *text)
 {
-	say_error(p, text, WS_PROTOCOL_ERROR);
+	pty_error(p, text, WS_PROTOCOL_ERROR);
 	hang_up(p);
 }
 
@@ -247,11 +123,11 @@ static void on_message(void *ctx, const uint8_t *data, size_t n)
 
 	if (n == 0)
 		return;
-	if (data[0] == FRAME_DATA)
+	if (data[0] == PTY_DATA)
 		on_input(p, data + 1, n - 1);
-	else if (data[0] == FRAME_RESIZE)
+	else if (data[0] == PTY_RESIZE)
 		on_resize(p, data + 1, n - 1);
-	else if (data[0] == FRAME_SIGNAL)
+	else if (data[0] == PTY_SIGNAL)
 		on_signal(p, data + 1, n - 1);
 }
 
@@ -303,16 +179,16 @@ static void tell_end(struct pty *p, const struct agent_result *r, const struct i
 	uint32_t code;
 
 	if (!r && p->name && err->code == INIS_CONFLICT) {
-		say_goodbye(p, WS_TAKEN_OVER, "taken over by another client");
+		pty_goodbye(p, WS_TAKEN_OVER, "taken over by another client");
 		return;
 	}
 	if (!r) {
-		say_error(p, err->message, WS_INTERNAL);
+		pty_error(p, err->message, WS_INTERNAL);
 		return;
 	}
 	code = htonl((uint32_t)r->exited.exit_code);
-	send_frame(p, FRAME_EXIT, &code, sizeof(code));
-	say_goodbye(p, WS_NORMAL, "");
+	pty_send(p, PTY_EXIT, &code, sizeof(code));
+	pty_goodbye(p, WS_NORMAL, "");
 }
 
 static void on_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
@@ -343,7 +219,7 @@ static struct agent_call *call_agent(struct pty *p, const struct inis_pty *m, st
 	static const struct agent_handler plain = {
 		.started = on_started, .data = on_output, .input = on_input_room, .done = on_done};
 	static const struct agent_handler named = {.started = on_started,
-						   .info = on_tape_begins,
+						   .info = pty_tape_begins,
 						   .data = on_output,
 						   .input = on_input_room,
 						   .done = on_done};
@@ -359,13 +235,13 @@ static void go(struct op *op)
 	struct inis_error err = INIS_ERROR_INIT;
 	struct inis_pty m = {.rows = (uint16_t)p->rows, .cols = (uint16_t)p->cols};
 
-	if (inis_random_text(p->id, OWN_ID_LEN, &err) < 0 || build_env(p, &op->session->spec, &err) < 0) {
+	if (inis_random_text(p->id, PTY_OWN_ID_LEN, &err) < 0 || build_env(p, &op->session->spec, &err) < 0) {
 		op_fail(op, &err);
 		return;
 	}
 	command_put(&p->command, &m.exec);
 	m.exec.argv = p->argv;
-	m.exec.id = (struct inis_str){p->id, OWN_ID_LEN};
+	m.exec.id = (struct inis_str){p->id, PTY_OWN_ID_LEN};
 	audit_begin(&p->audit, op->rq, op->session, AUDIT_PTY, p->name, p->argv, p->command.argc);
 	op_call(op, call_agent(p, &m, &err), &err);
 }
@@ -381,8 +257,8 @@ static void cleanup(struct op *op)
 
 static int read_command(struct pty *p, struct inis_error *err)
 {
-	const char *values[ARGS_MAX];
-	int count = http_query_all(p->op.rq, "cmd", values, ARGS_MAX);
+	const char *values[PTY_ARGS_MAX];
+	int count = http_query_all(p->op.rq, "cmd", values, PTY_ARGS_MAX);
 
 	for (int i = 0; i < count; i++)
 		p->argv[i] = (struct inis_str){values[i], strlen(values[i])};
