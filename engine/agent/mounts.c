@@ -101,7 +101,9 @@ static int cover_with(const char *source, const char *path, struct inis_error *e
 {
 	cleanup_close int clone = inis_mount_clone(AT_FDCWD, source, false, err);
 
-	if (clone < 0)
+	/* The machine's own device, which no flag of its mount would lock down. */
+	if (clone < 0 ||
+	    inis_mount_attrs(clone, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, -1, false, err) < 0)
 		return -1;
 	return attach(clone, path, err);
 }

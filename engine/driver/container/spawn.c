@@ -76,7 +76,7 @@ static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
 	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return inis_fail_errno(err, "open %s", path);
-	snprintf(map, sizeof(map), "0 %u %u", WALL("ids.range") ? first : 0, INIS_RANGE_SIZE);
+	snprintf(map, sizeof(map), "0 %u %u", first, INIS_RANGE_SIZE);
 	if (inis_write_at(proc, "uid_map", map, err) < 0)
 		return -1;
 	return inis_write_at(proc, "gid_map", map, err);
@@ -176,7 +176,7 @@ static int make_cgroup(struct cunit *cu, struct inis_error *err)
 	/* The agent makes one level of leaves. */
 	if (inis_write_at(cu->cgroup, "cgroup.max.depth", "2", err) < 0)
 		return -1;
-	return inis_cgroup_delegate(cu->cgroup, cu->u.uid_base, err);
+	return inis_cgroup_delegate(cu->cgroup, WALL("ns.user") ? cu->u.uid_base : 0, err);
 }
 
 static int clone_agent(struct cunit *cu, struct inis_error *err)
