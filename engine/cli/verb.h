@@ -56,6 +56,7 @@ extern const struct cli_verb cli_verb_ps;
 extern const struct cli_verb cli_verb_logs;
 extern const struct cli_verb cli_verb_wait;
 extern const struct cli_verb cli_verb_kill;
+extern const struct cli_verb cli_verb_audit;
 extern const struct cli_verb cli_verb_template;
 extern const struct cli_verb cli_verb_up;
 extern const struct cli_verb cli_verb_down;

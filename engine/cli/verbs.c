@@ -22,6 +22,7 @@ const struct cli_verb *const cli_verbs[] = {
 	&cli_verb_logs,
 	&cli_verb_wait,
 	&cli_verb_kill,
+	&cli_verb_audit,
 
 	&cli_verb_template,
 

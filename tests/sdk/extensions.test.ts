@@ -43,6 +43,8 @@ const uses: Use[] = [
     { name: "p", command, keep_alive: false, timeout_ms: 5 },
   ],
   ["process.kill", (s) => s.killProcess("p", { graceMs: 0 }), `DELETE ${S}/processes/p?grace_ms=0`, undefined],
+  ["session.audit", (s) => s.audit(), `GET ${S}/audit`, undefined],
+  ["session.audit", (s) => s.audit({ limit: 5, cursor: "17" }), `GET ${S}/audit?limit=5&cursor=17`, undefined],
   ["process.ended", (s) => s.listProcesses({ ended: true }), `GET ${S}/processes?ended=true`, undefined],
   ["process.ended", (s) => s.getProcess("p", { ended: true }), `GET ${S}/processes/p?ended=true`, undefined],
   ["process.ended", (s) => s.getProcessLogs("p", { ended: true }), `GET ${S}/processes/p/logs?ended=true`, undefined],
@@ -64,6 +66,8 @@ const uses: Use[] = [
     `PUT ${S}/files/batch`,
     { files: [{ path: "a", content: "b", mode: 384 }] },
   ],
+  ["pty.name", (s) => s.listPtys(), `GET ${S}/ptys`, undefined],
+  ["pty.name", (s) => s.killPty("p", { graceMs: 5 }), `DELETE ${S}/ptys/p?grace_ms=5`, undefined],
   ["files.stat", (s) => s.stat("a"), `GET ${S}/files?path=a&op=stat`, undefined],
   [
     "files.range",

@@ -152,6 +152,13 @@ const cases: Case[] = [
     { session_ids: ["a", "b"], command: shell("x") },
   ],
   [
+    "batchExec with everything",
+    (_, c) => c.sessions.batchExec({ sessionIds: ["a"], command: ["x"], cwd: "/tmp", timeoutMs: 5 }),
+    "POST",
+    "/v1/sessions/batch/exec",
+    { session_ids: ["a"], command: ["x"], cwd: "/tmp", timeout_ms: 5 },
+  ],
+  [
     "execute",
     (_, c) => c.execute({ language: "python", code: "1" }),
     "POST",

@@ -58,6 +58,10 @@ export type Additional = [
   sdk.GrepFilesResult,
   sdk.BatchExecOptions,
   sdk.BatchExecResult,
+  sdk.CommandUsage,
+  sdk.AuditOptions,
+  sdk.AuditEntry,
+  sdk.AuditPage,
   sdk.DestroyOptions,
   sdk.CheckpointInfo,
   sdk.CheckpointOptions,
@@ -76,6 +80,10 @@ export type Additional = [
   sdk.UsageSummary,
   sdk.SessionUsage,
   sdk.InisErrorDetail,
+  sdk.PTYSize,
+  sdk.PTYEvent,
+  sdk.PTYInfo,
+  sdk.KillPTYOptions,
 ];
 
 const namespaces: Record<string, string> = {
@@ -96,7 +104,7 @@ const published =
   "restore saveAsTemplate captureArtifacts artifacts expose unexpose getEgress setEgress rotateConnection " +
   "revokeConnection readFile listFiles writeFile writeFiles findFiles grepFiles mkdir remove rename uploadFile " +
   "downloadFile startProcess listProcesses getProcess killProcess getProcessLogs streamProcessLogs";
-const additions = "cancelExec stat writeStdin closeStdin";
+const additions = "listPtys killPty cancelExec stat writeStdin closeStdin audit";
 
 function assertMethods(object: object, names: string): void {
   for (const name of names.split(" ")) {
@@ -113,7 +121,7 @@ test("clients, sessions and terminals have every method", () => {
   assertMethods(client.sessions.attach("abc"), `${published} ${additions}`);
   assertMethods(client.sessions.attach("abc").files, "read write list");
   assertMethods(Session, "create attach");
-  assertMethods(PTY.prototype, "write resize sendSignal kill close");
+  assertMethods(PTY.prototype, "write resize sendSignal kill close events");
   for (const type of [Session, PTY]) assert.equal(typeof type.prototype[Symbol.asyncDispose], "function");
   assert.equal(typeof PTY.prototype[Symbol.asyncIterator], "function");
 });

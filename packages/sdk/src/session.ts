@@ -3,10 +3,12 @@
 
 /// <reference lib="esnext.disposable" preserve="true" />
 import "./dispose.js";
+import { listAudit } from "./api/audit.js";
 import * as exec from "./api/exec.js";
 import * as files from "./api/files.js";
 import * as network from "./api/network.js";
 import * as processes from "./api/processes.js";
+import * as ptys from "./api/ptys.js";
 import * as sessions from "./api/sessions.js";
 import * as snapshots from "./api/snapshots.js";
 import * as transfer from "./api/transfer.js";
@@ -108,7 +110,7 @@ export class Session {
   }
 
   /**
-   * Opens a terminal.
+   * Opens a terminal, or attaches to a named one that runs.
    *
    * @example
    * await using pty = await session.pty({ cols: 120, rows: 40 });
@@ -119,6 +121,16 @@ export class Session {
     return openPty(this.#transport, this.sessionId, options);
   }
 
+  /** The named terminals that run. Needs extension `pty.name`. */
+  listPtys(options?: t.CallOptions): Promise<t.PTYInfo[]> {
+    return ptys.listPtys(this.#transport, this.sessionId, options);
+  }
+
+  /** Hangs up on a named terminal and waits until it has ended. Needs extension `pty.name`. */
+  killPty(name: string, options?: t.KillPTYOptions): Promise<void> {
+    return ptys.killPty(this.#transport, this.sessionId, name, options);
+  }
+
   /** What the server knows about the session. Does not wake it. */
   get(options?: t.CallOptions): Promise<t.SessionInfo> {
     return sessions.getSession(this.#transport, this.sessionId, options);
@@ -127,6 +139,17 @@ export class Session {
   /** Names of the protocol extensions that this session's server has; asked once per client. */
   extensions(options?: t.CallOptions): Promise<ReadonlySet<string>> {
     return this.#transport.extensions(options);
+  }
+
+  /**
+   * What was run in the session, the latest first; also of one that has ended: attach to its id. Needs extension
+   * `session.audit`.
+   *
+   * @example
+   * const { entries } = await session.audit({ limit: 10 });
+   */
+  audit(options?: t.AuditOptions): Promise<t.AuditPage> {
+    return listAudit(this.#transport, this.sessionId, options);
   }
 
   usage(options?: t.CallOptions): Promise<t.SessionUsage> {

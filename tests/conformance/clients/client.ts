@@ -27,6 +27,18 @@ export interface CreateOptions {
   idempotencyKey?: string;
 }
 
+export interface OneShotOptions {
+  language: string;
+  code: string;
+  dependencies?: string[];
+  volumeId?: string;
+  timeoutMs?: number;
+  size?: string;
+  template?: string;
+  noSudo?: boolean;
+  commandCapture?: string;
+}
+
 export interface GrepOptions {
   path?: string;
   filePattern?: string;
@@ -231,6 +243,29 @@ export abstract class PublishedClient {
     const json = this.execBody(command, options);
     const call: Call = { method: "POST", path: `/v1/sessions/${id}/exec`, query: [["stream", "true"]], json };
     return this.events(call, ["exit", "error"]);
+  }
+
+  /** One command in several sessions. Of an item with an error nothing else is looked at. */
+  async batchExec(ids: string[], command: Command, options: { cwd?: string; timeoutMs?: number } = {}) {
+    const json = { session_ids: ids, ...this.execBody(command, options) };
+    const { results } = await this.call({ method: "POST", path: "/v1/sessions/batch/exec", json, ofClient: true });
+    return (results as Members[]).map((item) => this.need(item, "session_id"));
+  }
+
+  /** A program in a session of its own. */
+  execute(options: OneShotOptions): Promise<Members> {
+    const { language, code } = options;
+    const more = given({
+      dependencies: options.dependencies,
+      volume_id: options.volumeId,
+      timeout_ms: options.timeoutMs,
+      size: options.size,
+      template: options.template,
+      no_sudo: options.noSudo,
+      command_capture: options.commandCapture,
+    });
+    const json = { language, code, ...more };
+    return this.call({ method: "POST", path: "/v1/sessions/exec", json, ofClient: true });
   }
 
   // ---- files ----

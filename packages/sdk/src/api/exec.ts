@@ -11,6 +11,7 @@ import type {
   CallOptions,
   CancelExecResult,
   Command,
+  CommandUsage,
   ExecOptions,
   ExecResult,
   ExecStreamEvent,
@@ -122,15 +123,17 @@ async function* decodeExec(frames: AsyncIterable<OutputFrame>): AsyncGenerator<E
   }
 }
 
+type Exit = CommandUsage & { exitCode: number; timedOut: boolean; durationMs: number; oom?: boolean };
+
 /** The members of an `exit` event. */
-export function toExit(data: string): { exitCode: number; timedOut: boolean; durationMs: number; oom?: boolean } {
+export function toExit(data: string): Exit {
   let exit: Wire;
   try {
     exit = asObject(JSON.parse(data));
   } catch (cause) {
     throw new InisError("the server sent a malformed exit event", { code: "invalid_response", cause });
   }
-  return { exitCode: 0, timedOut: false, durationMs: 0, ...fromWire<{ oom?: boolean }>(exit) };
+  return { exitCode: 0, timedOut: false, durationMs: 0, ...fromWire<CommandUsage & { oom?: boolean }>(exit) };
 }
 
 function toExecResult(answer: unknown): ExecResult {
@@ -157,7 +160,8 @@ export async function cancelExec(
 }
 
 export async function batchExec(transport: Transport, options: BatchExecOptions): Promise<BatchExecResult[]> {
-  const { sessionIds, command, cwd, timeoutMs, signal } = options;
+  const { sessionIds, command, cwd, timeoutMs, env, signal } = options;
+  await transport.requireExtensions({ "exec.env": env && "env of a command" }, { signal });
   const answer = await transport.json({
     method: "POST",
     path: "/v1/sessions/batch/exec",
@@ -166,6 +170,7 @@ export async function batchExec(transport: Transport, options: BatchExecOptions)
       command: argv(command),
       cwd: cwd || undefined,
       timeout_ms: timeoutMs || undefined,
+      env,
     },
     options: { signal },
     // A server may run the sessions one after another.

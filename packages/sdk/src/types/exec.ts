@@ -27,7 +27,19 @@ export interface ExecStreamOptions extends ExecOptions {
   idleTimeoutMs?: number;
 }
 
-export interface ExecResult {
+/** What a command has cost; members are absent where that is not known. Only from servers with extension `exec.usage`. */
+export interface CommandUsage {
+  /** Milliseconds of processor time of all its processes. */
+  cpuMs?: number;
+  /** Bytes: the largest resident set that one of its processes had. */
+  peakMemoryBytes?: number;
+  /** Bytes written to stdout, those that were cut off included. */
+  stdoutBytes?: number;
+  /** Bytes written to stderr, those that were cut off included. */
+  stderrBytes?: number;
+}
+
+export interface ExecResult extends CommandUsage {
   /** Text; or base64 when `stdoutEncoding` says so, because the output was not valid UTF-8. */
   stdout: string;
   stderr: string;
@@ -47,10 +59,12 @@ export interface ExecResult {
   phase?: string;
   /** The memory limit killed something in this command. Only from servers with extension `exec.oom`. */
   oom?: boolean;
+  /** One-shot execution only: the session that it was, for `audit()`. Only from servers with `session.audit`. */
+  sessionId?: string;
 }
 
-/** One event of a running command. The last one is always `exit` or `error`. */
-export interface ExecStreamEvent {
+/** One event of a running command. The last one is always `exit` or `error`; what it has cost is told with `exit`. */
+export interface ExecStreamEvent extends CommandUsage {
   stream: "stdout" | "stderr" | "exit" | "error";
   /** Decoded text of `stdout` and `stderr`, the message of `error`, empty for `exit`. */
   data: string;
@@ -76,10 +90,12 @@ export interface BatchExecOptions extends SignalOptions {
   cwd?: string;
   /** Milliseconds the command may run in each session. */
   timeoutMs?: number;
+  /** Environment for this command, on top of each session's. Needs extension `exec.env`. */
+  env?: Record<string, string>;
 }
 
 /** The command's result in one session; `error` is set instead when that session could not be reached. */
-export interface BatchExecResult {
+export interface BatchExecResult extends CommandUsage {
   sessionId: string;
   stdout: string;
   stderr: string;
@@ -88,5 +104,9 @@ export interface BatchExecResult {
   timedOut: boolean;
   stdoutEncoding?: "base64";
   stderrEncoding?: "base64";
+  /** A stream was longer than is kept of it. Only from servers with extension `exec.batch`. */
+  truncated?: boolean;
+  /** The memory limit killed something in it. */
+  oom?: boolean;
   error?: string;
 }

@@ -2,6 +2,7 @@
 // All public types in one place.
 
 export type * from "./account.js";
+export type * from "./audit.js";
 export type * from "./call.js";
 export type * from "./client.js";
 export type * from "./exec.js";

@@ -2,6 +2,7 @@
 // Types of background processes.
 
 import type { CallOptions, SignalOptions } from "./call.js";
+import type { CommandUsage } from "./exec.js";
 
 export interface StartProcessOptions extends SignalOptions {
   /** Directory to start in. Default `/workspace`. */
@@ -16,7 +17,8 @@ export interface StartProcessOptions extends SignalOptions {
   timeoutMs?: number;
 }
 
-export interface ProcessInfo {
+/** What it has cost is known when it has exited. */
+export interface ProcessInfo extends CommandUsage {
   name: string;
   state: "running" | "exited";
   pid?: number;
