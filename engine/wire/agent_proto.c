@@ -287,7 +287,12 @@ void inis_usage_pack(struct inis_buf *b, const struct inis_exited *m)
 /* Not there when it is unknown, or when the sender knows no such thing. */
 static void unpack_usage(struct inis_unpack *u, struct inis_exited *m)
 {
-	m->peak_bytes = u->left ? inis_unpack_u64(u) : 0;
+	m->peak_bytes = 0;
+	if (u->left == 0)
+		return;
+	m->peak_bytes = inis_unpack_u64(u);
+	if (m->peak_bytes == 0)
+		u->failed = true;
 }
 
 static void unpack_exited(struct inis_unpack *u, struct inis_exited *m)

@@ -82,6 +82,17 @@ static void reconnect(struct inis_buf *again, const uint8_t *data, size_t size)
 	same(again, data, size);
 }
 
+static void exited(struct inis_buf *again, const uint8_t *data, size_t size)
+{
+	struct inis_exited m;
+
+	if (inis_exited_unpack(data, size, &m) < 0)
+		return;
+	inis_exited_pack(again, &m);
+	inis_usage_pack(again, &m);
+	same(again, data, size);
+}
+
 static void error(struct inis_buf *again, const uint8_t *data, size_t size)
 {
 	struct inis_error m;
@@ -105,7 +116,6 @@ static void error(struct inis_buf *again, const uint8_t *data, size_t size)
 	}
 
 SIMPLE(hello)
-SIMPLE(exited)
 SIMPLE(logs)
 SIMPLE(file_write)
 SIMPLE(file_info)
