@@ -333,6 +333,31 @@ static int decode_exited(const void *data, size_t n)
 	return inis_exited_unpack(data, n, &m);
 }
 
+/* With INIS_FEATURE_USAGE only: without it a message ends where it always did. */
+static void what_a_command_has_cost_may_follow(void **state)
+{
+	struct inis_str argv[] = {STR("x")};
+	struct inis_proc_info proc = {
+		.name = STR("job"), .pid = 1, .exit = {.peak_bytes = 1ULL << 40}, .argc = 1, .argv = argv};
+	struct inis_exited in = {.exit_code = 3, .peak_bytes = 1ULL << 40}, out;
+	struct inis_buf b = INIS_BUF_INIT(0);
+
+	(void)state;
+	inis_exited_pack(&b, &in);
+	assert_int_equal(inis_exited_unpack(b.data, b.len, &out), 0);
+	assert_int_equal(out.peak_bytes, 0);
+	inis_usage_pack(&b, &in);
+	assert_int_equal(inis_exited_unpack(b.data, b.len, &out), 0);
+	assert_int_equal(out.exit_code, 3);
+	assert_true(out.peak_bytes == in.peak_bytes);
+	inis_buf_reset(&b);
+	inis_proc_info_pack(&b, &proc);
+	assert_int_equal(inis_proc_info_unpack(b.data, b.len, &proc), 0);
+	assert_true(proc.exit.peak_bytes == 1ULL << 40);
+	inis_proc_info_free(&proc);
+	inis_buf_free(&b);
+}
+
 static int decode_logs(const void *data, size_t n)
 {
 	struct inis_logs m;
@@ -431,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_listed_terminal_is_checked),
 		cmocka_unit_test(a_count_without_its_strings_is_refused),
 		cmocka_unit_test(process_info_comes_back),
+		cmocka_unit_test(what_a_command_has_cost_may_follow),
 		cmocka_unit_test(short_messages_are_strict_too),
 		cmocka_unit_test(file_messages_check_their_values),
 		cmocka_unit_test(a_foreign_error_is_cut_to_fit),
