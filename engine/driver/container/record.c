@@ -4,9 +4,12 @@
  */
 #include "driver/container/record.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "os/path.h"
 #include "template/manifest.h"
 #include "wire/broker_proto.h"
@@ -62,7 +65,12 @@ int record_check(const void *data, size_t n, const struct unit_id *id, struct re
 
 int record_write(int unit_dir, const struct record *r, struct inis_error *err)
 {
-	return inis_put_at(unit_dir, FILE_NAMES[RECORD_IN_USE], r, sizeof(*r), 0600, err);
+	cleanup_close int fd =
+		openat(unit_dir, FILE_NAMES[RECORD_IN_USE], O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || pwrite(fd, r, sizeof(*r), 0) != sizeof(*r))
+		return inis_fail_errno(err, "write the record of a unit");
+	return 0;
 }
 
 int record_read(int unit_dir, const struct unit_id *id, struct record *out, enum record_stage *stage,

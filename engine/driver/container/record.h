@@ -2,7 +2,8 @@
  *
  * record.h - a row of the unit table: units/<id>/unit, at its end renamed to ending, then emptied.
  *
- * Written before the unit could matter and replaced atomically; a record with a session is a unit in use, one
+ * Written before the unit could matter and replaced by one write of less than a page, which the death of the broker
+ * does not cut in two (a power cut might, and ends the unit); a record with a session is a unit in use, one
  * without belonged to the pool. Read back after a restart it is believed only as far as the kernel agrees.
  */
 #ifndef INIS_DRIVER_CONTAINER_RECORD_H
