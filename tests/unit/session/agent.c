@@ -274,6 +274,91 @@ static void an_exec_goes_on_after_a_break_without_loss_or_repetition(void **stat
 	seen_free(&s);
 }
 
+static void say_tape(struct peer *p, uint32_t channel, uint64_t first)
+{
+	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
+	const struct inis_pty_info m = {.first = first, .live = first + 10, .rows = 24, .cols = 80};
+
+	inis_pty_info_pack(&b, &m);
+	peer_raw(p, channel, INIS_F_PTY_INFO, 0, b.data, b.len);
+}
+
+static struct agent_call *attach(struct peer *p, struct seen *s)
+{
+	const struct inis_attach m = {.name = str("main"), .pty = {.exec = {.id = str("o1"), .cwd = str("")}}};
+
+	s->call = agent_pty_attach(p->agent, &m, &HANDLER, s, NULL);
+	assert_non_null(s->call);
+	return s->call;
+}
+
+static void a_tape_begins_where_it_is_said_and_goes_on_after_a_break(void **state)
+{
+	struct peer *p = *state;
+	struct inis_reconnect entry;
+	struct seen s = {0};
+	const struct peer_frame *f;
+	uint32_t channel;
+
+	attach(p, &s);
+	channel = peer_expect(p, INIS_F_PTY_ATTACH)->channel;
+	peer_started(p, channel);
+	say_tape(p, channel, 1000);
+	peer_stream(p, channel, INIS_F_OUT, 1000, "abc", 3);
+	peer_run(p);
+	assert_int_equal(s.started, 1);
+	assert_int_equal(s.infos, 1);
+	assert_int_equal(s.result.tape.first, 1000);
+	peer_break(p);
+	f = peer_greet_until_reconnect(p);
+	assert_int_equal(inis_reconnect_unpack(f->payload.data, f->payload.len, &entry, 1), 1);
+	assert_string_equal(entry.id, "o1");
+	assert_int_equal(entry.out_have, 1003);
+	entry.state = INIS_RESUME_GOES_ON;
+	peer_reconnected(p, &entry, 1);
+	/* Said again, since the agent cannot know whether it had come. */
+	say_tape(p, entry.channel, 1000);
+	peer_stream(p, entry.channel, INIS_F_OUT, 1003, "def", 3);
+	peer_error(p, entry.channel, INIS_CONFLICT, "", "another client has it");
+	peer_run(p);
+	assert_int_equal(s.infos, 1);
+	assert_memory_equal(s.out.data, "abcdef", 6);
+	assert_int_equal(s.dones, 1);
+	assert_int_equal(s.failure.code, INIS_CONFLICT);
+	seen_free(&s);
+}
+
+static void an_agent_that_lies_about_a_tape_loses_its_connection(void **state)
+{
+	struct peer *p = *state;
+
+	for (int lie = 0; lie < 3; lie++) {
+		struct seen s = {0};
+		unsigned before = p->connects;
+		uint32_t channel;
+
+		attach(p, &s);
+		channel = peer_expect(p, INIS_F_PTY_ATTACH)->channel;
+		peer_started(p, channel);
+		if (lie == 0)
+			peer_raw(p, channel, INIS_F_PTY_INFO, 0, "short", 5);
+		else
+			say_tape(p, channel, 1000);
+		if (lie == 1)
+			peer_stream(p, channel, INIS_F_OUT, 1001, "x", 1);
+		else if (lie == 2)
+			peer_raw(p, channel, INIS_F_PTY_ENTRY, 0, "", 0);
+		for (int i = 0; i < 2000 && p->connects == before; i++)
+			peer_wait(p);
+		assert_int_not_equal(p->connects, before);
+		peer_forget_execs(p);
+		assert_int_equal(s.out.len, 0);
+		assert_int_equal(s.dones, 1);
+		seen_free(&s);
+		peer_renew(p);
+	}
+}
+
 static void X17_an_exec_whose_output_is_lost_is_an_error_not_a_success(void **state)
 {
 	struct peer *p = *state;
@@ -485,6 +570,8 @@ int main(void)
 		CONNECTED(O9_a_held_call_acknowledges_nothing_until_it_goes_on),
 		CONNECTED(input_keeps_within_the_window_and_ends_with_eof),
 		CONNECTED(an_exec_goes_on_after_a_break_without_loss_or_repetition),
+		CONNECTED(a_tape_begins_where_it_is_said_and_goes_on_after_a_break),
+		CONNECTED(an_agent_that_lies_about_a_tape_loses_its_connection),
 		CONNECTED(X17_an_exec_whose_output_is_lost_is_an_error_not_a_success),
 		CONNECTED(followed_logs_are_asked_for_again_from_where_they_were),
 		CONNECTED(what_may_have_happened_is_not_done_twice_after_a_break),
