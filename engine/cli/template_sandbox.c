@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -42,6 +43,8 @@
 #define DETACH        2 /* MNT_DETACH; <sys/mount.h> and <linux/mount.h> cannot be had together */
 #define SHELL         "/bin/sh"
 #define FAILED        125
+#define PROCESSES_MAX 1024 /* of the whole range, at a time */
+#define MEMORY_MAX    (4UL << 30) /* of one process */
 
 static const char *const NODES[] = {"null", "zero", "full", "random", "urandom"};
 #define NODE_COUNT (sizeof(NODES) / sizeof(NODES[0]))
@@ -156,6 +159,18 @@ static void enter_tree(const int *given)
 		give_up("name the machine");
 }
 
+/* A script that runs wild fails; the machine does not. */
+static void bound(void)
+{
+	const struct rlimit processes = {PROCESSES_MAX, PROCESSES_MAX};
+	const struct rlimit memory = {MEMORY_MAX, MEMORY_MAX};
+	const struct rlimit no_core = {0, 0};
+
+	if (setrlimit(RLIMIT_NPROC, &processes) < 0 || setrlimit(RLIMIT_DATA, &memory) < 0 ||
+	    setrlimit(RLIMIT_CORE, &no_core) < 0)
+		give_up("bound a step");
+}
+
 static _Noreturn void confined(int sock, const char *script, bool inside)
 {
 	char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)script, NULL};
@@ -179,6 +194,7 @@ static _Noreturn void confined(int sock, const char *script, bool inside)
 	else if (chdir(TREE) < 0)
 		give_up("enter the tree");
 	skip_syncs();
+	bound();
 	umask(022);
 	close_others();
 	execve(SHELL, argv, envp);

@@ -76,6 +76,22 @@ static void succeeds(const struct bench *b, const char *script)
 	fail_msg("%s: %s\n%s", script, err.message, text);
 }
 
+/* Subshells that wait for a pipe that nobody writes to; the shell ends when the kernel gives it no more. */
+static void T7_a_step_that_starts_processes_without_end_fails_by_itself(void **state)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	struct bench *b = *state;
+
+	succeeds(b, "grep -q '^Max processes *1024 *1024 ' /proc/self/limits && "
+		    "grep -q '^Max data size *4294967296 ' /proc/self/limits && "
+		    "grep -q '^Max core file size *0 *0 ' /proc/self/limits");
+	assert_int_equal(template_step_confined(&b->steps,
+						"mkfifo /mnt/never; i=0; while [ $i -lt 1500 ]; do "
+						"read x </mnt/never & i=$((i+1)); done; exit 0",
+						b->tree, b->debs, false, &err),
+			 -1);
+}
+
 static void T7_a_step_writes_only_its_tree_with_the_ids_it_has(void **state)
 {
 	const struct bench *b = *state;
@@ -124,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(T7_a_step_writes_only_its_tree_with_the_ids_it_has),
+		TEST(T7_a_step_that_starts_processes_without_end_fails_by_itself),
 		TEST(T7_a_step_sees_no_secret_no_network_and_no_other_process),
 		TEST(a_step_that_fails_is_a_failure_and_its_words_are_in_the_log),
 	};
