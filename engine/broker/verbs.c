@@ -130,7 +130,6 @@ static void fill_row(struct inis_broker_unit *row, const struct inis_unit *u)
 	row->disk_kind = (uint32_t)u->disk_kind;
 	row->disk_mb = u->disk_mb;
 	row->frozen = u->frozen;
-	row->pooled = u->pooled;
 }
 
 static void do_hello(struct server *s, const struct inis_broker_msg *msg)
@@ -165,6 +164,7 @@ static void on_created(void *ctx, struct inis_unit *u, int agent, const struct i
 	if (u) {
 		r->reply.unit_id = u->id;
 		fill_row(&r->reply.u.unit, u);
+		r->reply.u.unit.pooled = u->pooled;
 	} else {
 		inis_log(INIS_LOG_WARN, "no unit for a session", "reason", err->message, NULL);
 	}
