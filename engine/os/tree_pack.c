@@ -193,7 +193,7 @@ static int pack_directory(struct pack *p, int fd, const struct stat *st, unsigne
 		close(fd);
 		return failed(p, strerror(errno));
 	}
-	if (depth == INIS_TREE_DEPTH_MAX)
+	if (depth > INIS_TREE_DEPTH_MAX)
 		return failed(p, "too many directories inside each other");
 	p->report->directories++;
 	rc = put_entry(p, st, TAR_DIR, NULL);

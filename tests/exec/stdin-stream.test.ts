@@ -39,7 +39,7 @@ describe("input of a running exec", () => {
     assert.deepEqual([reply.status, reply.json.bytes], [200, bytes.length]);
     const { stdout, terminal } = await done;
     assert.equal(stdout.toString().slice(0, 64), sha256(bytes));
-    assert.equal((terminal?.json as { exit_code: number }).exit_code, 0);
+    assert.equal((terminal!.json as { exit_code: number }).exit_code, 0);
   });
 
   test("several requests follow one another, after the bytes of stdin, and output comes meanwhile", async () => {

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+inis_fuzzer(tar tar.c LIBS inis_base)
