@@ -19,8 +19,8 @@ json_t *session_doc(const struct session *s)
 			 (json_int_t)s->created_at, "last_active_at", (json_int_t)s->last_active_at, "paused_at",
 			 (json_int_t)s->paused_at, "status_reason", s->failure.message[0] ? s->failure.message : NULL,
 			 "disk_kind", (int)s->disk_kind, "disk_mb", (int)s->disk_mb, "idempotency_key",
-			 s->idempotency_key, "idempotency_hash", s->idempotency_key ? s->idempotency_hash : NULL, "owner",
-			 s->owner[0] ? s->owner : NULL);
+			 s->idempotency_key, "idempotency_hash", s->idempotency_key ? s->idempotency_hash : NULL,
+			 "owner", s->owner[0] ? s->owner : NULL);
 }
 
 /* Not before: whoever looks for it would find it nowhere. A write that failed is repeated. */
