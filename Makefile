@@ -4,13 +4,14 @@ export PATH := $(CURDIR)/build/node/bin:$(PATH)
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build engine packages quickstart test test-long bench lint format install clean
+.PHONY: help setup build engine packages quickstart test test-long walls bench lint format install clean
 
 help:
 	@echo 'make quickstart   install what is missing, build, run the first program'
 	@echo 'make build        the engine into build/bin, the packages into packages/*/dist'
 	@echo 'make test         everything that must pass before a change lands'
 	@echo 'make test-long    the same at full size'
+	@echo 'make walls        takes each wall of containment away and writes down which checks fall (docs/threat-model.md)'
 	@echo 'make bench        times and memory beside other tools, held to SPECIFICATION.md (QUICK=1; ONLY=create,exec)'
 	@echo 'make lint         linters and format checks only;  make format  applies the formatters'
 	@echo 'make install      programs into PREFIX/bin (PREFIX=$(PREFIX))'
@@ -47,6 +48,10 @@ bench:
 	@cmake --build --preset dev -j $(JOBS) --target programs stopwatch
 	@npm run --silent build
 	@node bench/run.mjs $(if $(QUICK),--quick) --only '$(ONLY)'
+
+walls:
+	@scripts/setup.sh test
+	@node scripts/walls.mjs
 
 lint: engine
 	@scripts/lint.sh all

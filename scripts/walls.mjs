@@ -19,9 +19,9 @@ const END = "<!-- end of walls -->";
 // Which files of checks each set could touch; the network and the limits take long and are looked at where they matter.
 const FILTERS = "seccomp.guest,seccomp.base";
 const SETS = {
-  "ns.user": "kernel gain neighbours",
+  "ns.user": "kernel gain",
   "ns.pid": "neighbours agent kernel",
-  "ns.net": "network neighbours",
+  "ns.net": "network",
   "ns.ipc": "neighbours",
   "ns.uts": "neighbours",
   "ns.cgroup": "neighbours kernel",
