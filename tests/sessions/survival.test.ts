@@ -12,7 +12,7 @@ import {
   settledFootprint,
   unitCgroups,
 } from "../support/footprint.js";
-import { eventually, parallel } from "../support/helpers.js";
+import { eventually, parallel, withinMs } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
 import { Server } from "../support/server.js";
 import { sh, TestSession } from "../support/session.js";
@@ -94,6 +94,24 @@ test("sessions_survive_kill_9_of_the_whole_daemon", async () => {
   const again = session.through(server.client());
   await assertSameSession(again, shown);
   await again.destroy();
+});
+
+test("P14_root_inside_cannot_kill_the_agent_and_the_session_goes_on", async () => {
+  const session = await TestSession.create(server.client());
+  await session.start("bystander", ["sleep", "600"]);
+  const agent = await session.output("cut -d' ' -f22 /proc/1/stat");
+  for (const signal of ["KILL", "STOP", "SEGV", "TERM"]) await session.exec(["sudo", "-n", "kill", `-${signal}`, "1"]);
+  const answer = session.output("id -u; sudo -n id -u; cut -d' ' -f22 /proc/1/stat");
+  assert.equal(await withinMs("the session answers", 20_000, answer), `999\n0\n${agent}`);
+  assert.equal((await session.get()).state, "live");
+  /* Everything that it may signal, its own command among it. */
+  await session.exec(sh("sudo -n kill -KILL -1"));
+  assert.equal(await withinMs("the session answers", 20_000, session.output("echo still here")), "still here\n");
+  await eventually("the process is told to have ended", async () => {
+    const { state, signal } = await session.process("bystander");
+    return state === "exited" && signal === 9;
+  });
+  await session.destroy();
 });
 
 test("a_second_server_on_the_same_state_directory_is_refused", async () => {

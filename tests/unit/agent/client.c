@@ -273,3 +273,47 @@ void client_run(struct client *c, const char *script, struct outcome *o)
 
 	client_exec_finish(c, client_exec_start(c, &m), o);
 }
+
+/* ---- a program of tests ---- */
+
+struct unit unit;
+struct client client;
+
+static uint32_t unit_flags;
+
+bool unit_wanted(uint32_t flags)
+{
+	unit_flags = flags;
+	if (unit_possible())
+		return true;
+	print_message("a unit can only be made as root: skipped\n");
+	return false;
+}
+
+int unit_set_up(void **state)
+{
+	(void)state;
+	unit_make(&unit);
+	unit_activate(&unit, unit_flags);
+	return 0;
+}
+
+int unit_tear_down(void **state)
+{
+	(void)state;
+	unit_destroy(&unit);
+	return 0;
+}
+
+int client_set_up(void **state)
+{
+	unit_set_up(state);
+	client_start(&client, &unit);
+	return 0;
+}
+
+int client_tear_down(void **state)
+{
+	client_close(&client);
+	return unit_tear_down(state);
+}

@@ -63,4 +63,22 @@ void client_run(struct client *c, const char *script, struct outcome *o);
 
 struct inis_str str(const char *s);
 
+/*
+ * For the end of main(): runs the tests in a unit made for them, the second with a connection open all the while. 77
+ * where no unit can be made. flags are INIS_UNIT_*.
+ */
+#define run_in_unit(tests_, flags_) \
+	(unit_wanted(flags_) ? cmocka_run_group_tests(tests_, unit_set_up, unit_tear_down) : 77)
+#define run_with_client(tests_, flags_) \
+	(unit_wanted(flags_) ? cmocka_run_group_tests(tests_, client_set_up, client_tear_down) : 77)
+
+extern struct unit unit;
+extern struct client client;
+
+bool unit_wanted(uint32_t flags);
+int unit_set_up(void **state);
+int unit_tear_down(void **state);
+int client_set_up(void **state);
+int client_tear_down(void **state);
+
 #endif

@@ -18,9 +18,6 @@
 #include "client.h"
 #include "wire/unit_proto.h"
 
-static struct unit unit;
-static struct client client;
-
 static void expect_output(const char *script, const char *out)
 {
 	struct outcome o;
@@ -590,23 +587,6 @@ static void idle_agent_is_small(void **state)
 	assert_true(pss > 0 && pss < 2048);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 0);
-	client_start(&client, &unit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	client_close(&client);
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -638,9 +618,5 @@ int main(void)
 		cmocka_unit_test(malformed_messages_end_in_an_error_on_their_channel),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_with_client(tests, 0);
 }

@@ -14,9 +14,6 @@
 
 #include "client.h"
 
-static struct unit unit;
-static struct client client;
-
 static void sh(const char *script)
 {
 	struct outcome o;
@@ -445,23 +442,6 @@ static void F7_a_link_that_flips_never_leads_out(void **state)
 	client_release(&client, flipper);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 0);
-	client_start(&client, &unit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	client_close(&client);
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,9 +460,5 @@ int main(void)
 		cmocka_unit_test(F7_a_link_that_flips_never_leads_out),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_with_client(tests, 0);
 }

@@ -15,9 +15,6 @@
 
 #include "client.h"
 
-static struct unit unit;
-static struct client client;
-
 static struct inis_proc_info expect_info(uint32_t channel)
 {
 	static struct inis_proc_info info;
@@ -537,23 +534,6 @@ static void sixty_four_may_run(void **state)
 	wait_exit("n64");
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 0);
-	client_start(&client, &unit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	client_close(&client);
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,9 +555,5 @@ int main(void)
 		cmocka_unit_test(sixty_four_may_run),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_with_client(tests, 0);
 }

@@ -16,8 +16,6 @@
 #include "client.h"
 #include "wire/tape.h"
 
-static struct unit unit;
-
 /* What an owner has been shown, with sizes as [rows x cols]. */
 struct shown {
 	struct inis_pty_info info;
@@ -295,8 +293,9 @@ static void an_owner_resumes_over_broken_connections(void **state)
 
 static void without_an_owner_nothing_waits_and_the_oldest_is_forgotten(void **state)
 {
-	static const char script[] = "stty -echo -onlcr; printf '\x1b[?1049h\x1b[?25l'; echo up; read x; "
-				     "trap 'stty size' WINCH; seq 1 400000; echo done; : >/workspace/filled; while :; do sleep 0.02; done";
+	static const char script[] =
+		"stty -echo -onlcr; printf '\x1b[?1049h\x1b[?25l'; echo up; read x; "
+		"trap 'stty size' WINCH; seq 1 400000; echo done; : >/workspace/filled; while :; do sleep 0.02; done";
 	struct client c;
 	struct shown s;
 	struct outcome o;
@@ -493,21 +492,6 @@ static void what_makes_no_sense_is_an_error_and_leaves_the_terminal_running(void
 	client_close(&c);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 0);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -522,9 +506,5 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_an_error_and_leaves_the_terminal_running),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_in_unit(tests, 0);
 }

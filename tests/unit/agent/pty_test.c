@@ -15,8 +15,6 @@
 
 #include "client.h"
 
-static struct unit unit;
-
 /* Begins `sh -c script` on a terminal; NULL: the login shell. */
 static uint32_t start(struct client *c, const char *id, const char *script)
 {
@@ -255,21 +253,6 @@ static void what_makes_no_sense_is_an_error(void **state)
 	client_close(&c);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 0);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,9 +264,5 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_an_error),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_in_unit(tests, 0);
 }

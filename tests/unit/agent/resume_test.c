@@ -15,8 +15,6 @@
 
 #include "client.h"
 
-static struct unit unit;
-
 static void reconnect(struct client *c, struct inis_reconnect *list, uint32_t n)
 {
 	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
@@ -182,9 +180,11 @@ static void one_that_nobody_names_is_killed_or_runs_on_detached(void **state)
 
 	(void)state;
 	client_start(&c, &unit);
-	m = client_sh("trap 'echo ended > /tmp/attached; exit' TERM; sleep 300 & wait", argv);
+	m = client_sh("trap 'echo ended > /tmp/attached; exit' TERM; sleep 300 & echo up; wait", argv);
 	channel = client_exec_start(&c, &m);
 	client_expect(&c, channel, INIS_F_STARTED, &f);
+	/* From then on it hears of its end. */
+	client_expect(&c, channel, INIS_F_OUT, &f);
 	m = client_sh("yes | head -c 5000000; echo ended > /tmp/detached; sleep 300", argv);
 	m.flags = INIS_EXEC_DETACHED;
 	channel = client_exec_start(&c, &m);
@@ -252,21 +252,6 @@ static void X16_two_hundred_cut_at_random_leave_nothing(void **state)
 	client_close(&c);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 1 /* INIS_UNIT_NO_SUDO */);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,9 +263,5 @@ int main(void)
 		cmocka_unit_test(X16_two_hundred_cut_at_random_leave_nothing),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_in_unit(tests, 1 /* INIS_UNIT_NO_SUDO */);
 }

@@ -18,9 +18,6 @@
 
 #define LONG_MS 600000
 
-static struct unit unit;
-static struct client client;
-
 static void sh(const char *script)
 {
 	struct outcome o;
@@ -156,23 +153,6 @@ static void a_search_ends_with_its_budget(void **state)
 	expect_nothing_running();
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unit_make(&unit);
-	unit_activate(&unit, 0);
-	client_start(&client, &unit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	client_close(&client);
-	unit_destroy(&unit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,9 +164,5 @@ int main(void)
 		cmocka_unit_test(a_search_ends_with_its_budget),
 	};
 
-	if (!unit_possible()) {
-		print_message("a unit can only be made as root: skipped\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return run_with_client(tests, 0);
 }
