@@ -20,6 +20,11 @@ export class Bench {
     this.scale = scale;
   }
 
+  /** Only the shape of the results matters: the bench tests itself. */
+  get tiny() {
+    return this.scale >= 1000;
+  }
+
   /** A count of samples, sized for this run. */
   count(full, least = 1) {
     return Math.max(least, Math.round(full / this.scale));

@@ -11,9 +11,10 @@ export const burst = {
     const engine = await bench.engine({ pool: POOL });
     const stopwatch = await bench.stopwatch(engine);
     const spawns = await baseline(bench, stopwatch);
+    const [some, many] = bench.tiny ? [4, 8] : [20, 100];
     for (const [count, rounds, bar] of [
-      [20, bench.count(8, 1), null],
-      [bench.count(100, 20), bench.count(3, 1), 1.0],
+      [some, bench.count(8), null],
+      [many, bench.count(3), 1.0],
     ]) {
       const samples = await bench.sideBySide(rounds, {
         bwrap: { take: () => all(stopwatch.spawnMany(count, count, BWRAP)) },

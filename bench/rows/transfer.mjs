@@ -22,7 +22,7 @@ export const transfer = {
       return work().finally(() => clearInterval(timer));
     };
     const idle = pss(daemons(engine)).withoutFiles;
-    const samples = await bench.sideBySide(bench.count(4, 1), {
+    const samples = await bench.sideBySide(bench.count(3), {
       socket: {
         take: async () => {
           const copied = await stopwatch.copy(bytes, file);
