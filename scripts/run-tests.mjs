@@ -7,6 +7,7 @@
 import { Log } from "./testing/command.mjs";
 import { build, fuzzers, linters, unitTests } from "./testing/native.mjs";
 import { buildPackages, node22, nodeTests, testFiles } from "./testing/node.mjs";
+import { installRuntimes } from "./testing/runtimes.mjs";
 
 const long = process.argv.includes("--long");
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
@@ -16,6 +17,7 @@ const env = long ? { INIS_TEST_LONG: "1" } : {};
 const steps = {
   "build-engine": (log) => build("dev", log),
   "build-packages": buildPackages,
+  ...(long && { "build-runtimes": installRuntimes }),
   lint: linters,
   "unit-dev": (log) => unitTests("dev", log),
   "unit-asan": (log) => unitTests("asan", log),

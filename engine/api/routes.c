@@ -27,7 +27,7 @@ const struct http_route API_ROUTES[] = {
 	{"POST", "/v1/sessions/batch/exec", batch_exec_post, 0, 0},
 	{"POST", "/v1/sessions/exec", one_shot_post, 0, 0},
 	{"GET", S "/audit", audit_get, 0, 0},
-	{"GET", S "/pty", pty_get, HTTP_UPGRADE, 0},
+	{"GET", S "/pty", pty_get, HTTP_UPGRADE | HTTP_REPEATS, 0},
 	{"GET", S "/ptys", ptys_get, 0, 0},
 	{"DELETE", S "/ptys/{name}", pty_remove, 0, 0},
 

@@ -55,12 +55,26 @@ static bool needs_key(const struct http_request *rq)
 	return !(rq->route->flags & HTTP_NO_AUTH);
 }
 
+/* Which of two would count is nothing that a client should have to know. */
+static int check_query(const struct http_request *rq, struct inis_error *err)
+{
+	if (rq->route->flags & HTTP_REPEATS)
+		return 0;
+	for (int i = 0; i < rq->query_count; i++) {
+		for (int j = 0; j < i; j++) {
+			if (strcmp(rq->query[i].name, rq->query[j].name) == 0)
+				return inis_fail_field(err, rq->query[i].name, "is given more than once");
+		}
+	}
+	return 0;
+}
+
 static int check(struct http_request *rq, struct inis_error *err)
 {
 	struct http_server *s = rq->conn->server;
 
 	if (http_limits_check(&s->limits, rq, s->request_count, err) < 0 ||
-	    (!http_body_is_streamed(rq) && http_body_check_length(rq, err) < 0))
+	    check_query(rq, err) < 0 || (!http_body_is_streamed(rq) && http_body_check_length(rq, err) < 0))
 		return -1;
 	return rq->route->flags & HTTP_UPGRADE ? http_upgrade_check(rq, err) : 0;
 }

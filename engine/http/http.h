@@ -44,6 +44,7 @@ typedef void (*http_handler)(struct http_request *rq);
 #define HTTP_UPGRADE     0x4 /* only for WebSockets: the handler gets sound handshakes, see http/websocket.h */
 #define HTTP_UNLIMITED   0x8 /* not held back by limits, as no DELETE is */
 #define HTTP_LOCAL_OPEN  0x10 /* no key needed by clients of this machine, where the server is told so */
+#define HTTP_REPEATS     0x40 /* query parameters may be repeated; elsewhere that is a mistake */
 #define HTTP_SLOW_BODY   0x20 /* the body may come as slowly as its sender likes */
 
 /* Pattern: literal segments and {name} captures, e.g. "/v1/sessions/{id}/exec"; literals win over captures. */

@@ -166,6 +166,27 @@ static int check_host(const struct http_request *rq, struct inis_error *err)
 	return 0;
 }
 
+/* What decides about a request is said once: of two, somebody between might have believed the other one. */
+static int check_once(const struct http_request *rq, struct inis_error *err)
+{
+	static const char *const names[] = {"authorization", "idempotency-key", "content-type", "content-encoding"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (http_header_count(rq, names[i]) > 1)
+			return inis_fail(err, INIS_BAD_REQUEST, "malformed HTTP: more than one header %s", names[i]);
+	}
+	return 0;
+}
+
+static int check_content_coding(const struct http_request *rq, struct inis_error *err)
+{
+	const char *coding = http_header(rq, "content-encoding");
+
+	if (!coding || *coding == '\0' || strcasecmp(coding, "identity") == 0)
+		return 0;
+	return inis_fail(err, INIS_BAD_REQUEST, "no content coding is known here: send the body as it is");
+}
+
 /* The parser refuses most of this too; here it does not depend on the parser's version. */
 static int check_framing(struct http_request *rq, const llhttp_t *parser, struct inis_error *err)
 {
@@ -210,7 +231,8 @@ static int take_head(struct http_request *rq, llhttp_t *parser, struct http_span
 {
 	rq->method = llhttp_method_name(parser->method);
 	rq->http10 = parser->http_minor == 0;
-	if (take_headers(rq, spans, err) < 0 || check_host(rq, err) < 0 || check_framing(rq, parser, err) < 0)
+	if (take_headers(rq, spans, err) < 0 || check_host(rq, err) < 0 || check_once(rq, err) < 0 ||
+	    check_content_coding(rq, err) < 0 || check_framing(rq, parser, err) < 0)
 		return -1;
 	if (rq->http10)
 		rq->keep_alive = false;

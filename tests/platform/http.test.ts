@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../support/contract.js";
 import { role } from "../support/footprint.js";
-import { parallel } from "../support/helpers.js";
+import { eventually, parallel } from "../support/helpers.js";
 import { suite } from "../support/suite.js";
 import { head, Wire } from "../support/wire.js";
 
@@ -122,6 +122,12 @@ const MALFORMED: Record<string, () => string> = {
   unknown_method: () => `BREW /v1/healthz HTTP/1.1\r\n${host()}\r\n\r\n`,
   no_host: () => "GET /v1/healthz HTTP/1.1\r\n\r\n",
   two_hosts: () => `GET /v1/healthz HTTP/1.1\r\n${host()}\r\n${host()}\r\n\r\n`,
+  two_keys: () => `GET /v1/org HTTP/1.1\r\n${host()}\r\n${auth()}\r\nAuthorization: Bearer other\r\n\r\n`,
+  two_types: () =>
+    `POST /v1/sessions HTTP/1.1\r\n${host()}\r\n${auth()}\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n\r\n`,
+  two_idempotency_keys: () =>
+    `POST /v1/sessions HTTP/1.1\r\n${host()}\r\n${auth()}\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n`,
+  content_coding: () => `POST /v1/sessions HTTP/1.1\r\n${host()}\r\n${auth()}\r\nContent-Encoding: gzip\r\n\r\n`,
   folded_header: () => `GET /v1/healthz HTTP/1.1\r\n${host()}\r\nX-A: b\r\n c\r\n\r\n`,
   space_before_colon: () => `GET /v1/healthz HTTP/1.1\r\n${host()}\r\nX-A : b\r\n\r\n`,
   nul_in_header: () => `GET /v1/healthz HTTP/1.1\r\n${host()}\r\nX-A: b\0c\r\n\r\n`,
@@ -148,13 +154,18 @@ const MALFORMED: Record<string, () => string> = {
   many_headers: () => `GET /v1/healthz HTTP/1.1\r\n${host()}\r\n${"X-A: b\r\n".repeat(20_000)}\r\n`,
 };
 
+/** Requests, and what came in place of one, that the log says were refused with 400. */
+const logged = () => t.server.logs().split('"status":"400"').length - 1;
+
 for (const [name, bytes] of Object.entries(MALFORMED)) {
   test(`malformed_http_is_400_and_a_close (${name})`, async () => {
     const front = role(t.server, "front");
+    const before = logged();
     const wire = await Wire.open(t.server);
     wire.send(Buffer.from(bytes(), "latin1"));
     await wire.refusal(400, "bad_request");
     await wire.untilClosed();
+    await eventually("the log tells of it", () => logged() === before + 1);
     assert.equal(role(t.server, "front"), front);
     await t.client.expect(200, "GET", "/v1/healthz");
   });
