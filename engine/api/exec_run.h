@@ -39,7 +39,8 @@ struct exec_watch {
 /* What writes to the stdin of a run; see exec_stdin.c. */
 struct exec_feeder {
 	void (*input)(struct exec_feeder *f); /* the run takes more, or none any more */
-	void (*ended)(struct exec_feeder *f, const struct inis_error *err); /* the run is over; err NULL: it has exited */
+	void (*ended)(struct exec_feeder *f,
+		      const struct inis_error *err); /* the run is over; err NULL: it has exited */
 };
 
 struct exec_run {

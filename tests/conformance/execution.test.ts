@@ -11,7 +11,7 @@ const outcome = (item: Members) => (item.error ? "error" : [item.stdout, item.st
 
 play.both("gets_one_result_for_each_session_in_order", async (client, id) => {
   const { session_id: other } = await client.create({ env: { WHO: "other" } });
-  const results = await client.batchExec([other, "nosuchsession", id], "echo ${WHO:-first}; pwd >&2; exit 2", {
+  const results = await client.batchExec([other, "nosuchsession", id], "printenv WHO || echo first; pwd >&2; exit 2", {
     cwd: "/tmp",
     timeoutMs: 60_000,
   });
