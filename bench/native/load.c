@@ -118,7 +118,8 @@ static int lane_step(struct lane *l, const char *exec, int destroy)
 	int status = http_text(&l->http, reply);
 
 	if (l->doing == CREATING) {
-		if (status != 201 || take_id(reply, l->id) < 0)
+		/* 202: still being made after some seconds; a command would wait for it. */
+		if ((status != 201 && !(status == 202 && exec)) || take_id(reply, l->id) < 0)
 			return -1;
 		l->doing = EXECUTING;
 		if (!exec)

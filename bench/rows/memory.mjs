@@ -2,7 +2,7 @@
 // Memory: of a session that does nothing, and of the server with few and with many of them.
 import { daemons, descendants, pss } from "../lib/footprint.mjs";
 
-const AT_ONCE = 20;
+const AT_ONCE = 8;
 
 export const memory = {
   name: "memory",
