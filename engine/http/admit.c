@@ -73,8 +73,8 @@ static int check(struct http_request *rq, struct inis_error *err)
 {
 	struct http_server *s = rq->conn->server;
 
-	if (http_limits_check(&s->limits, rq, s->request_count, err) < 0 ||
-	    check_query(rq, err) < 0 || (!http_body_is_streamed(rq) && http_body_check_length(rq, err) < 0))
+	if (http_limits_check(&s->limits, rq, s->request_count, err) < 0 || check_query(rq, err) < 0 ||
+	    (!http_body_is_streamed(rq) && http_body_check_length(rq, err) < 0))
 		return -1;
 	return rq->route->flags & HTTP_UPGRADE ? http_upgrade_check(rq, err) : 0;
 }
