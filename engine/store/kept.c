@@ -173,7 +173,7 @@ static void look_at_all(struct inis_kept *k)
 		if (!dot_name(e->d_name))
 			look_at(k, e->d_name, &found);
 	}
-	if (k->bytes > k->max_bytes)
+	if (k->bytes > k->max_bytes && found.items)
 		qsort(found.items, found.count, sizeof(*found.items), older_first);
 	for (size_t i = 0; i < found.count && k->bytes > k->max_bytes; i++) {
 		remove_session(k->dir, found.items[i].id.s);
