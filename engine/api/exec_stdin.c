@@ -47,13 +47,15 @@ static void refuse(struct input *in, const char *why)
 	op_fail(&in->feed.op, &err);
 }
 
-static void answer_if_taken(struct input *in)
+static bool all_taken(const struct input *in)
 {
-	struct object o;
+	return agent_call_input_taken(in->feed.op.call) >= in->run->written;
+}
 
-	if (agent_call_input_taken(in->feed.op.call) < in->run->written)
-		return;
-	o = object_new();
+static void answer(struct input *in)
+{
+	struct object o = object_new();
+
 	object_text(&o, "exec_id", exec_id(in));
 	object_int(&o, "bytes", (int64_t)in->feed.received);
 	let_go(in);
@@ -64,11 +66,12 @@ static void on_input(struct exec_feeder *f)
 {
 	struct input *in = input_of(f);
 
-	if (agent_call_input_closed(in->feed.op.call))
+	/* The agent closes the pipe behind the last byte too: that all was taken counts first. */
+	if (in->feed.ended && all_taken(in))
+		answer(in);
+	else if (agent_call_input_closed(in->feed.op.call))
 		refuse(in, "does not read its stdin any more");
-	else if (in->feed.ended)
-		answer_if_taken(in);
-	else
+	else if (!in->feed.ended)
 		feed_room(&in->feed);
 }
 
@@ -97,7 +100,8 @@ static void on_body_end(struct feed *f)
 		in->run->stdin_open = false;
 		agent_call_finish(f->op.call);
 	}
-	answer_if_taken(in);
+	if (all_taken(in))
+		answer(in);
 }
 
 static void on_closed(struct op *op)

@@ -59,9 +59,10 @@ describe("input of a running exec", () => {
   });
 
   test("a command that closes its stdin refuses the rest", async () => {
-    const { write, done } = await start(sh("exec <&-; echo closed; sleep 1; echo over"));
+    const { write, done } = await start(sh("exec <&-; echo closed; while [ ! -e go ]; do sleep 0.1; done; echo over"));
     const reply = await write(Readable.from([Buffer.alloc(4_000_000, "x")]));
     assert.equal(reply.status, 409, reply.body.toString());
+    await session.output("touch go");
     assert.equal((await done).stdout.toString(), "closed\nover\n");
   });
 
