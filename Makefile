@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/build/node/bin:$(PATH)
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build engine packages quickstart test test-long walls bench lint format install clean
+.PHONY: help setup build engine packages quickstart test test-long walls bench soak lint format install clean
 
 help:
 	@echo 'make quickstart   install what is missing, build, run the first program'
@@ -13,6 +13,7 @@ help:
 	@echo 'make test-long    the same at full size'
 	@echo 'make walls        takes each wall of containment away and writes down which checks fall (docs/threat-model.md)'
 	@echo 'make bench        times and memory beside other tools, held to SPECIFICATION.md (QUICK=1; ONLY=create,exec)'
+	@echo 'make soak         memory, descriptors and threads under an hour of load (SOAK_MINUTES=60); build/soak/latest.md'
 	@echo 'make lint         linters and format checks only;  make format  applies the formatters'
 	@echo 'make install      programs into PREFIX/bin (PREFIX=$(PREFIX))'
 	@echo 'make clean        remove what was built'
@@ -52,6 +53,10 @@ bench:
 walls:
 	@scripts/setup.sh test
 	@node scripts/walls.mjs
+
+soak: build
+	@node_modules/.bin/tsc -p tests/tsconfig.json
+	@node build/tests/soak/soak.js
 
 lint: engine
 	@scripts/lint.sh all

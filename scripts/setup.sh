@@ -15,7 +15,7 @@ build_packages=(
   libcmocka-dev libcurl4-openssl-dev libjansson-dev libpcre2-dev libseccomp-dev libsqlite3-dev libssl-dev libuv1-dev
   node-llhttp sudo
 )
-test_packages=(clang clang-format clang-tidy cppcheck fish libclang-rt-14-dev mandoc zsh)
+test_packages=(clang clang-format clang-tidy cppcheck fish libclang-rt-14-dev mandoc strace zsh)
 
 bench_packages=(bubblewrap crun util-linux)
 

@@ -42,6 +42,15 @@ void server_want_refill(struct server *s)
 	inis_timer_start(s->events, &s->refill, left < SERVER_QUIET_MS ? left : SERVER_QUIET_MS);
 }
 
+/* Not at once: what ended one may end the next. */
+static void on_pool_short(void *ctx)
+{
+	struct server *s = ctx;
+
+	if (!s->refill.armed && !s->ending)
+		inis_timer_start(s->events, &s->refill, SERVER_RETRY_MS);
+}
+
 static void on_exited(void *ctx, struct inis_unit *u)
 {
 	struct server *s = ctx;
@@ -167,6 +176,7 @@ void server_init(struct server *s, struct inis_events *events, struct inis_drive
 	if (sysinfo(&info) == 0)
 		s->host_mem_mb = ((uint64_t)info.totalram * info.mem_unit) >> 20;
 	driver->exited = on_exited;
+	driver->pool_short = on_pool_short;
 	driver->templates_changed = on_templates_changed;
 	driver->ctx = s;
 	server_want_refill(s);

@@ -91,6 +91,8 @@ struct inis_driver {
 	const struct inis_driver_ops *ops;
 	/* Set by the broker: PID 1 of a unit in use ended by itself. The unit still needs destroy. */
 	void (*exited)(void *ctx, struct inis_unit *u);
+	/* Set by the broker: a unit of the pool, or one on its way there, is no more without anybody having had it. */
+	void (*pool_short)(void *ctx);
 	/* Set by the broker: describe() now says something else. */
 	void (*templates_changed)(void *ctx);
 	void *ctx;

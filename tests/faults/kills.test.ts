@@ -5,10 +5,10 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { assertNothingLeft, descendants, role, unitCgroups } from "../support/footprint.js";
+import { assertNothingLeft, descendants, role, settledFootprint, unitCgroups } from "../support/footprint.js";
 import { eventually, sleep } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
-import { generator, testSeed } from "../support/random.js";
+import { type Dice, generator, testSeed } from "../support/random.js";
 import { Server } from "../support/server.js";
 import { Worker } from "./worker.js";
 
@@ -45,6 +45,22 @@ async function assertNoHalfUnits(server: Server, sessions: number): Promise<void
   });
 }
 
+async function round(server: Server, workers: Worker[], dice: Dice): Promise<void> {
+  const running = workers.map((worker) => worker.run());
+  // What a worker finds wrong ends the test, whenever it does.
+  for (const one of running) one.catch(() => {});
+  await Promise.race([sleep(dice(600)), ...running]);
+  await kill(server, VICTIMS[dice(VICTIMS.length)]!);
+  for (const worker of workers) worker.stop();
+  await Promise.all(running);
+  for (const worker of workers) {
+    worker.client = server.client();
+    await worker.audit();
+  }
+  const held = workers.reduce((sum, worker) => sum + worker.held.length, 0);
+  await assertNoHalfUnits(server, held);
+}
+
 test("X17_L1_S9_kill_9_under_load_breaks_no_promise_and_leaves_nothing", async (context) => {
   const seed = testSeed();
   const dice = generator(seed);
@@ -55,31 +71,17 @@ test("X17_L1_S9_kill_9_under_load_breaks_no_promise_and_leaves_nothing", async (
   );
   context.diagnostic(`INIS_TEST_SEED=${seed}`);
   try {
-    for (let round = 0; round < scaled(200, 20); round++) {
-      const running = workers.map((worker) => worker.run());
-      await Promise.race([sleep(dice(600)), ...running]);
-      const victims = VICTIMS[dice(VICTIMS.length)]!;
-      await kill(server, victims);
-      for (const worker of workers) worker.stop();
-      await Promise.all(running);
-      for (const worker of workers) {
-        worker.client = server.client();
-        await worker.audit();
-      }
-      await assertNoHalfUnits(
-        server,
-        workers.reduce((sum, worker) => sum + worker.held.length, 0),
-      );
-    }
-  } catch (error) {
-    context.diagnostic(server.logs().slice(-6000));
-    throw error;
-  } finally {
-    for (const worker of workers) worker.stop();
+    for (let n = 0; n < scaled(200, 20); n++) await round(server, workers, dice);
     context.diagnostic(JSON.stringify(workers.map(({ done }) => done)));
+    await settledFootprint(server);
     const cgroups = unitCgroups(server);
     const pids = descendants(server.pid).map(({ pid }) => pid);
     await server.stop();
     await assertNothingLeft(server.stateDir, cgroups, pids);
+  } catch (error) {
+    context.diagnostic(server.logs().slice(-6000));
+    for (const worker of workers) worker.stop();
+    await server.stop().catch(() => {});
+    throw error;
   }
 });

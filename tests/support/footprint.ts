@@ -56,8 +56,10 @@ export function guestInit(server: Server, text: string): number {
 
 /** The server's own programs, each by the role in its command line. */
 export function role(server: Server, name: "front" | "broker"): number {
-  const matches = descendants(server.pid).filter(({ pid, command }) =>
-    name === "broker" ? /broker/.test(command[0] ?? "") : pid !== server.pid && command[1] === "front",
+  // Not what the broker has just cloned and is still called like it.
+  const children = descendants(server.pid).filter(({ parent }) => parent === server.pid);
+  const matches = children.filter(({ command }) =>
+    name === "broker" ? /broker/.test(command[0] ?? "") : command[1] === "front",
   );
   assert.equal(matches.length, 1, `one ${name} process`);
   return matches[0]!.pid;

@@ -73,6 +73,7 @@ static void container_free(struct inis_driver *d)
 	struct container *c = container_of_driver(d);
 
 	c->driver.exited = NULL;
+	c->driver.pool_short = NULL;
 	fail_wants(c);
 	if (c->units)
 		destroy_pool(c);

@@ -86,6 +86,8 @@ void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
 	c->last_start = *why;
 	cunit_destroy(&c->driver, &cu->u, NULL, NULL);
 	pool_settle(c);
+	if (c->driver.pool_short)
+		c->driver.pool_short(c->driver.ctx);
 }
 
 static void on_ready(struct cunit *cu)
