@@ -183,7 +183,8 @@ static json_t *limits_json(const struct inisd_config *c)
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "sessions_per_key_max", (json_int_t)c->sessions_per_key_max,
 			 "session_requests_max", (json_int_t)c->session_requests_max, "connections_max",
 			 (json_int_t)c->connections_max, "rate_limit", (json_int_t)c->rate_limit, "rate_burst",
-			 (json_int_t)(c->rate_burst ? c->rate_burst : c->rate_limit), "metrics_local", c->metrics_local);
+			 (json_int_t)(c->rate_burst ? c->rate_burst : c->rate_limit), "metrics_local",
+			 c->metrics_local);
 }
 
 int front_config_fd(const struct inisd_config *config, const struct state *state, const char *base_url,
@@ -196,9 +197,9 @@ int front_config_fd(const struct inisd_config *config, const struct state *state
 
 	if (state_read_keys(config->key_file, &keys, err) < 0)
 		return -1;
-	root = json_pack("{s:s, s:I, s:I, s:s, s:s, s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:s}", "logs_dir", state->logs_dir,
-			 "logs_keep_ms", (json_int_t)config->logs_keep_hours * 3600 * 1000, "logs_max_bytes",
-			 (json_int_t)config->logs_max_mb << 20, "base_url", base_url, "version",
+	root = json_pack("{s:s, s:I, s:I, s:s, s:s, s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:s}", "logs_dir",
+			 state->logs_dir, "logs_keep_ms", (json_int_t)config->logs_keep_hours * 3600 * 1000,
+			 "logs_max_bytes", (json_int_t)config->logs_max_mb << 20, "base_url", base_url, "version",
 			 INIS_VERSION, "keys", json_loads(inis_buf_cstr(&keys), 0, NULL), "store_dir", state->store_dir,
 			 "embedded", config->embedded, "exit_when_idle_ms", (json_int_t)config->exit_when_idle_s * 1000,
 			 "sessions_max", (json_int_t)config->sessions_max, "disk_mb", (json_int_t)config->disk_mb,
