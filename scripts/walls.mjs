@@ -115,7 +115,8 @@ async function fall(walls) {
 function document({ checks, sets }) {
   const fell = new Set(Object.values(sets).flatMap((fallen) => fallen ?? []));
   const never = checks.filter((name) => !fell.has(name));
-  const cell = (fallen) => fallen?.map((name) => `\`${name}\``).join(", ") ?? "all: no session starts, or nothing works in it";
+  const cell = (fallen) =>
+    fallen?.map((name) => `\`${name}\``).join(", ") ?? "all: no session starts, or nothing works in it";
   return [
     `${checks.length} checks. Of these fall, when the walls of a row are down:`,
     "",
