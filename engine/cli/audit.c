@@ -12,7 +12,7 @@
 
 #define PAGE_MAX 200
 
-static const char HELP[] = "inis audit [OPTION]… ID - show what was run in a session, the latest first\n\n"
+static const char HELP[] = "inis audit [OPTION]… SESSION - show what was run in a session, the latest first\n\n"
 			   "  --limit N   show the latest N entries; 0 shows all (default 50)\n"
 			   "  --json      print the entries as one JSON array\n"
 			   "  --help\n\n"
@@ -129,7 +129,7 @@ static int show(const char *id, size_t limit, struct inis_error *err)
 	json_t *entries = json_array();
 	int rc = -1;
 
-	if (cli_session_id(&session, id, err) == 0 && cli_client_open(&client, err) == 0)
+	if (cli_client_open(&client, err) == 0 && cli_session_find_kept(&client, &session, id, err) == 0)
 		rc = fetch(&client, &session, limit, entries, err);
 	if (rc == 0 && cli_json)
 		rc = cli_print_json(json_incref(entries), err);

@@ -130,7 +130,7 @@ static int find_and_show(struct logs *l, const char *session, struct inis_error 
 
 	l->interrupts = cli_interrupts_open(err);
 	if (l->interrupts < 0 || cli_process_name(l->name, err) < 0 || cli_client_open(&l->client, err) < 0 ||
-	    cli_session_find(&l->client, &l->session, session, err) < 0)
+	    cli_session_find_kept(&l->client, &l->session, session, err) < 0)
 		return -1;
 	rc = show(l, err);
 	return rc > 0 ? cli_stopped(l->interrupts) : rc;

@@ -90,7 +90,7 @@ static int list(const char *session_text, struct inis_error *err)
 	int rc = cli_client_open(&client, err);
 
 	if (rc == 0 && session_text)
-		rc = cli_session_find(&client, &session, session_text, err) < 0
+		rc = cli_session_find_kept(&client, &session, session_text, err) < 0
 			     ? -1
 			     : add_processes(&client, &session, all, err);
 	else if (rc == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/verb.h"
 
 #define POLL_MS   50
@@ -67,29 +68,55 @@ static bool looks_like_id(const char *text)
 	return strlen(text) == ID_LENGTH && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == ID_LENGTH;
 }
 
-int cli_session_find(const struct cli_client *client, struct cli_session *session, const char *text,
+/* The newest with that name among those in one state, "": that have not ended. 1, 0: there is none, -1. */
+static int find_name(const struct cli_client *client, const char *state, const char *name, struct cli_session *session,
 		     struct inis_error *err)
 {
-	json_t *sessions, *one;
-	const char *found = NULL;
-	size_t index;
-	int rc;
+	json_t *page = NULL;
+	const char *cursor = "";
+	int rc = 0;
+
+	while (rc == 0 && cursor) {
+		json_t *next, *one;
+		size_t index;
+
+		rc = fetch_page(client, state, cursor, &next, err);
+		json_decref(page);
+		page = rc == 0 ? next : NULL;
+		json_array_foreach (json_object_get(page, "sessions"), index, one)
+			if (rc == 0 && strcmp(cli_member(one, "name", ""), name) == 0)
+				rc = cli_session_id(session, cli_member(one, "session_id", ""), err) < 0 ? -1 : 1;
+		cursor = json_string_value(json_object_get(page, "next_cursor"));
+	}
+	json_decref(page);
+	return rc;
+}
+
+static int find(const struct cli_client *client, struct cli_session *session, const char *text, bool ended,
+		struct inis_error *err)
+{
+	int found;
 
 	if (looks_like_id(text))
 		return cli_session_id(session, text, err);
-	sessions = json_array();
-	rc = cli_session_list(client, "", sessions, err);
-	json_array_foreach (sessions, index, one) {
-		const char *name = json_string_value(json_object_get(one, "name"));
+	found = find_name(client, "", text, session, err);
+	if (found == 0 && ended)
+		found = find_name(client, "ended", text, session, err);
+	if (found == 0)
+		return inis_fail(err, INIS_NOT_FOUND, "no session has the id or name \"%.128s\"", text);
+	return found < 0 ? -1 : 0;
+}
 
-		if (name && strcmp(name, text) == 0)
-			found = json_string_value(json_object_get(one, "session_id"));
-	}
-	if (rc == 0)
-		rc = found ? cli_session_id(session, found, err)
-			   : inis_fail(err, INIS_NOT_FOUND, "no session has the id or name \"%.128s\"", text);
-	json_decref(sessions);
-	return rc;
+int cli_session_find(const struct cli_client *client, struct cli_session *session, const char *text,
+		     struct inis_error *err)
+{
+	return find(client, session, text, false, err);
+}
+
+int cli_session_find_kept(const struct cli_client *client, struct cli_session *session, const char *text,
+			  struct inis_error *err)
+{
+	return find(client, session, text, true, err);
 }
 
 int cli_session_create(const struct cli_client *client, const json_t *options, struct cli_session *session,

@@ -23,6 +23,10 @@ int cli_session_id(struct cli_session *session, const char *text, struct inis_er
 int cli_session_find(const struct cli_client *client, struct cli_session *session, const char *text,
 		     struct inis_error *err);
 
+/* The same for what is kept of a session: by name also the newest of those that have ended. */
+int cli_session_find_kept(const struct cli_client *client, struct cli_session *session, const char *text,
+			  struct inis_error *err);
+
 /* Appends all sessions in one state, "": that have not ended, to the array. */
 int cli_session_list(const struct cli_client *client, const char *state, json_t *sessions, struct inis_error *err);
 

@@ -62,7 +62,7 @@ static int wait_for(const char *session_text, const char *name, json_int_t timeo
 	int rc;
 
 	if (follow.interrupts < 0 || cli_process_name(name, err) < 0 || cli_client_open(&client, err) < 0 ||
-	    cli_session_find(&client, &session, session_text, err) < 0)
+	    cli_session_find_kept(&client, &session, session_text, err) < 0)
 		return -1;
 	rc = cli_follow(&follow, err);
 	if (rc == CLI_FOLLOW_STOPPED)

@@ -38,6 +38,17 @@ describe("inis audit", () => {
     assert.equal((await run("audit", "--limit", "1", session.id)).split("\n").length, 3);
   });
 
+  test("a name finds the session, of those that have ended the newest", async () => {
+    const name = "audited by name";
+    for (const word of ["older", "newer"]) {
+      const session = await TestSession.create(server.client(), { name, command_capture: "full" });
+      await session.exec(["echo", word]);
+      assert.match(await run("audit", name), new RegExp(`"${word}"`), "while it lives");
+      await session.destroy();
+    }
+    assert.match(await run("audit", name), /"newer"/);
+  });
+
   test("--json gives the entries and --limit 0 all of them", async () => {
     const session = await TestSession.create(server.client(), {});
     const ids = Array.from({ length: 100 }, () => session.id);
@@ -56,7 +67,7 @@ describe("inis audit", () => {
       [["audit"], /which session\?/],
       [["audit", "a".repeat(21), "b"], /too many/],
       [["audit", "--limit", "many", "a".repeat(21)], /many/],
-      [["audit", "../etc"], /not a session id/],
+      [["audit", "../etc"], /no session has the id or name/],
       [["audit", "a".repeat(21)], /not_found/],
     ];
     for (const [args, complaint] of wrong) {
