@@ -159,10 +159,10 @@ static const struct http_route ROUTES[] = {
 	{"GET", "/s", events, HTTP_NO_AUTH, 0},
 };
 
-static bool authenticate(void *app, const char *token)
+static int authenticate(void *app, const char *token)
 {
 	(void)app;
-	return token && strcmp(token, "k") == 0;
+	return token && strcmp(token, "k") == 0 ? 0 : -1;
 }
 
 static void start(void)
@@ -172,6 +172,7 @@ static void start(void)
 				     .routes = ROUTES,
 				     .route_count = sizeof(ROUTES) / sizeof(ROUTES[0]),
 				     .authenticate = authenticate,
+				     .key_count = 1,
 				     .connections_max = 10,
 				     .head_timeout_ms = 1000000,
 				     .body_idle_timeout_ms = 1000000};
