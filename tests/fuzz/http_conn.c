@@ -70,6 +70,12 @@ bool http_sock_peer_gone(const struct http_sock *s)
 	return false;
 }
 
+bool http_sock_peer_is_local(const struct http_sock *s)
+{
+	(void)s;
+	return false;
+}
+
 void http_sock_end(struct http_sock *s)
 {
 	s->ending = true;
