@@ -86,8 +86,11 @@ static void take(struct modes *m, uint8_t c)
 
 void modes_feed(struct modes *m, const void *data, size_t n)
 {
-	const uint8_t *at = data, *end = at + n;
+	const uint8_t *at = data, *end;
 
+	if (n == 0)
+		return;
+	end = at + n;
 	while (at < end) {
 		if (m->stage == GROUND) {
 			at = memchr(at, ESC, (size_t)(end - at));

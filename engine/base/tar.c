@@ -214,8 +214,11 @@ static bool take_record(struct tar_entry *e, const char *key, const char *value)
 /* Splits the records in place; the entry's texts then point into them. */
 static int take_extended(struct tar_reader *r, struct tar_entry *e, struct inis_error *err)
 {
-	char *at = (char *)r->extended.data, *end = at + r->extended.len;
+	char *at = (char *)r->extended.data, *end;
 
+	if (r->extended.len == 0)
+		return 0;
+	end = at + r->extended.len;
 	while (at < end) {
 		size_t length = 0;
 		char *text = at, *last, *equals;
