@@ -39,6 +39,7 @@ test("eof_comes_only_when_the_process_is_known_to_have_exited", async () => {
 test("eof_follows_promptly_after_a_kill", async () => {
   await t.session.start("victim", sh("echo alive; exec sleep 600"));
   const followed = (await t.session.follow("victim")).collect();
+  while ((await t.session.logs("victim")).stdout === "") await sleep(20);
   await t.session.kill("victim");
   const { stdout, terminal } = await followed;
   assert.deepEqual([stdout.toString(), terminal?.event], ["alive\n", "eof"]);
