@@ -5,6 +5,8 @@ import { join, relative } from "node:path";
 import { check, root, run } from "./command.mjs";
 
 const reporter = join(root, "scripts", "testing", "node-reporter.mjs");
+/** A bound for what hangs, far above what a slow machine takes. */
+const timeoutMs = ({ INIS_TEST_LONG }) => (INIS_TEST_LONG ? 6 * 60 : 45) * 60_000;
 export const node22 = join(root, "node_modules", "node22", "bin", "node");
 
 export async function buildPackages(log) {
@@ -36,6 +38,7 @@ export async function nodeTests(log, files, { node = process.execPath, label = "
   const code = await run(log, node, ["--test", "--test-concurrency=1", `--test-reporter=${reporter}`, ...files], {
     env,
     onLine,
+    timeoutMs: timeoutMs({ ...process.env, ...env }),
   });
   if (code !== 0 && !results.some(({ outcome }) => outcome === "failed")) {
     results.push({ name: `node --test${label}`, outcome: "failed", error: `exit code ${code}\n${log.tail()}` });
