@@ -34,14 +34,13 @@ static void end(struct download *d, bool whole)
 
 static void on_closed(struct op *op)
 {
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
 	struct download *d = (struct download *)op;
 
 	agent_call_release(op->call);
 	if (d->streaming)
 		end(d, false);
 	else
-		op_fail(op, &left);
+		op_leave(op);
 }
 
 /* Letters that stand for themselves in an extended value (RFC 8187). */

@@ -31,10 +31,8 @@ void ended_begin(struct op *op, void (*ended)(struct op *op))
 
 bool ended_left(struct op *op)
 {
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
-
 	if (op->gone)
-		op_fail(op, &left);
+		op_leave(op);
 	return op->gone;
 }
 

@@ -106,10 +106,8 @@ static void on_body_end(struct feed *f)
 
 static void on_closed(struct op *op)
 {
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
-
 	let_go((struct input *)op);
-	op_fail(op, &left);
+	op_leave(op);
 }
 
 static void go(struct op *op)

@@ -28,10 +28,8 @@ static void on_body_end(struct http_request *rq, void *ctx)
 
 void feed_closed(struct op *op)
 {
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
-
 	agent_call_release(op->call);
-	op_fail(op, &left);
+	op_leave(op);
 }
 
 void feed_room(struct feed *f)

@@ -163,19 +163,19 @@ void op_fail(struct op *op, const struct inis_error *err)
 	op_free(op);
 }
 
+void op_leave(struct op *op)
+{
+	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
+
+	op_fail(op, &left);
+}
+
 void op_end(struct op *op)
 {
 	op_free(op);
 }
 
 /* ---- beginning ---- */
-
-static void leave(struct op *op)
-{
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
-
-	op_fail(op, &left);
-}
 
 /* What is kept is complete when nothing of the session is left. */
 static void on_over(struct session *s, void *ctx, const struct inis_error *err)
@@ -188,7 +188,7 @@ static void on_over(struct session *s, void *ctx, const struct inis_error *err)
 		inis_fail(&late, INIS_SESSION_NOT_LIVE, "session %s is still ending", s->id.s);
 		op_fail(op, &late);
 	} else if (op->gone && op->closed) {
-		leave(op);
+		op_leave(op);
 	} else {
 		op->ended(op);
 	}
@@ -225,7 +225,7 @@ static void on_ready(struct session *s, void *ctx, const struct inis_error *err)
 		return;
 	}
 	if (op->gone && op->closed) {
-		leave(op);
+		op_leave(op);
 		return;
 	}
 	if (check_room(op, &broken) < 0) {

@@ -4,8 +4,8 @@
  *
  * A handler checks its request, makes an op (its own struct begins with one) and
  * hands it to op_begin(), which finds the session, resumes it or waits for it
- * within a bound, and calls go(). Exactly one of op_json(), op_empty(), op_fail() or op_end()
- * ends the op: it answers and frees.
+ * within a bound, and calls go(). Exactly one of op_json(), op_empty(), op_fail(),
+ * op_leave() or op_end() ends the op: it answers and frees.
  */
 #ifndef INIS_API_OP_H
 #define INIS_API_OP_H
@@ -36,6 +36,7 @@ void op_begin(struct op *op);
 void op_json(struct op *op, int status, json_t *body);
 void op_empty(struct op *op);
 void op_fail(struct op *op, const struct inis_error *err);
+void op_leave(struct op *op); /* fails it for a client that has left */
 void op_end(struct op *op); /* the answer has been given otherwise */
 
 /* The agent of a usable session; never NULL in go(). */

@@ -93,13 +93,12 @@ static void on_drain(struct http_request *rq, void *ctx)
 
 static void on_closed(struct op *op)
 {
-	static const struct inis_error left = {.code = INIS_BAD_REQUEST, .message = "the client has left"};
 	struct logs *l = (struct logs *)op;
 
 	if (op->call)
 		agent_call_release(op->call);
 	if (!l->streaming) {
-		op_fail(op, &left);
+		op_leave(op);
 		return;
 	}
 	http_sse_end(op->rq);

@@ -9,6 +9,7 @@
 #include "api/ended.h"
 #include "api/fields.h"
 #include "api/handlers.h"
+#include "api/listing.h"
 #include "api/object.h"
 #include "api/process_json.h"
 
@@ -112,57 +113,20 @@ void process_post(struct http_request *rq)
 
 /* ---- list ---- */
 
-struct listing {
-	struct op op;
-	json_t *list;
-	bool failed;
-};
-
-static void on_each(void *ctx, const struct agent_result *r)
+static json_t *item(const struct agent_result *r)
 {
-	struct listing *l = ctx;
-
-	if (json_array_append_new(l->list, process_json(&r->proc, false)) < 0)
-		l->failed = true;
-}
-
-static void on_listed(void *ctx, const struct agent_result *r, const struct inis_error *err)
-{
-	struct listing *l = ctx;
-	struct object o;
-
-	(void)r;
-	if (err) {
-		op_fail(&l->op, err);
-		return;
-	}
-	o = object_new();
-	object_take(&o, "processes", json_incref(l->list));
-	o.failed |= l->failed;
-	op_json(&l->op, 200, object_done(&o));
-}
-
-static void free_listing(struct op *op)
-{
-	json_decref(((struct listing *)op)->list);
-}
-
-static void go_list(struct op *op)
-{
-	static const struct agent_handler handler = {.info = on_each, .done = on_listed};
-	struct inis_error err = INIS_ERROR_INIT;
-
-	((struct listing *)op)->list = json_array();
-	op_call(op, agent_proc_list(op_agent(op), &handler, op, &err), &err);
+	return process_json(&r->proc, false);
 }
 
 void processes_get(struct http_request *rq)
 {
-	struct listing *l = op_new(rq, sizeof(*l), NULL, go_list);
+	struct listing *l = listing_new(rq);
 
 	if (!l)
 		return;
-	l->op.cleanup = free_listing;
+	l->member = "processes";
+	l->item = item;
+	l->ask = agent_proc_list;
 	ended_begin(&l->op, ended_list);
 }
 

@@ -5,16 +5,11 @@
 #include "api/encode.h"
 #include "api/fields.h"
 #include "api/handlers.h"
+#include "api/listing.h"
 #include "api/object.h"
 #include "api/op.h"
 
 #define GRACE_MAX_MS 60000
-
-struct listing {
-	struct op op;
-	json_t *list;
-	bool failed;
-};
 
 static json_t *pty_json(const struct inis_pty_entry *p)
 {
@@ -31,51 +26,20 @@ static json_t *pty_json(const struct inis_pty_entry *p)
 	return object_done(&o);
 }
 
-static void on_each(void *ctx, const struct agent_result *r)
+static json_t *item(const struct agent_result *r)
 {
-	struct listing *l = ctx;
-
-	if (json_array_append_new(l->list, pty_json(&r->pty)) < 0)
-		l->failed = true;
-}
-
-static void on_listed(void *ctx, const struct agent_result *r, const struct inis_error *err)
-{
-	struct listing *l = ctx;
-	struct object o;
-
-	(void)r;
-	if (err) {
-		op_fail(&l->op, err);
-		return;
-	}
-	o = object_new();
-	object_take(&o, "ptys", json_incref(l->list));
-	o.failed |= l->failed;
-	op_json(&l->op, 200, object_done(&o));
-}
-
-static void free_listing(struct op *op)
-{
-	json_decref(((struct listing *)op)->list);
-}
-
-static void go_list(struct op *op)
-{
-	static const struct agent_handler handler = {.info = on_each, .done = on_listed};
-	struct inis_error err = INIS_ERROR_INIT;
-
-	((struct listing *)op)->list = json_array();
-	op_call(op, agent_pty_list(op_agent(op), &handler, op, &err), &err);
+	return pty_json(&r->pty);
 }
 
 void ptys_get(struct http_request *rq)
 {
-	struct listing *l = op_new(rq, sizeof(*l), NULL, go_list);
+	struct listing *l = listing_new(rq);
 
 	if (!l)
 		return;
-	l->op.cleanup = free_listing;
+	l->member = "ptys";
+	l->item = item;
+	l->ask = agent_pty_list;
 	op_begin(&l->op);
 }
 
