@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pages.h"
 #include "cli/session.h"
 #include "cli/verb.h"
 
@@ -22,42 +23,36 @@ static const char HELP[] = "inis audit [OPTION]… SESSION - show what was run i
 			   "  inis audit \"$id\"\n"
 			   "  inis audit --limit 0 --json \"$id\" | jq '.[] | select(.exit_code != 0)'\n";
 
-static int fetch_page(const struct cli_client *client, const struct cli_session *session, size_t left,
-		      const char *cursor, json_t **page, struct inis_error *err)
-{
-	size_t limit = left == 0 || left > PAGE_MAX ? PAGE_MAX : left;
-	char *cursor_text = curl_easy_escape(NULL, cursor, 0);
-	char path[512];
-	int length = snprintf(path, sizeof(path), "/v1/sessions/%s/audit?limit=%zu%s%s", session->id, limit,
-			      *cursor ? "&cursor=" : "", cursor_text);
+struct wanted {
+	json_t *entries;
+	size_t limit; /* 0: all */
+};
 
-	curl_free(cursor_text);
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return inis_fail(err, INIS_BAD_REQUEST, "the server's cursor is too long");
-	return cli_request(client, "GET", path, NULL, page, err);
+static int append(void *ctx, const json_t *page, struct inis_error *err)
+{
+	const struct wanted *w = ctx;
+	const json_t *entry;
+	size_t index;
+
+	(void)err;
+	json_array_foreach (json_object_get(page, "entries"), index, entry) {
+		json_array_append(w->entries, (json_t *)entry);
+		if (json_array_size(w->entries) == w->limit)
+			return 1;
+	}
+	return 0;
 }
 
 /* The latest `limit` entries, or all of them when it is 0. */
 static int fetch(const struct cli_client *client, const struct cli_session *session, size_t limit, json_t *entries,
 		 struct inis_error *err)
 {
-	const char *cursor = "";
-	json_t *page = NULL;
+	struct wanted wanted = {entries, limit};
+	char path[192];
 
-	while (cursor && (limit == 0 || json_array_size(entries) < limit)) {
-		json_t *next;
-
-		if (fetch_page(client, session, limit ? limit - json_array_size(entries) : 0, cursor, &next, err) < 0) {
-			json_decref(page);
-			return -1;
-		}
-		json_decref(page);
-		page = next;
-		json_array_extend(entries, json_object_get(page, "entries"));
-		cursor = json_string_value(json_object_get(page, "next_cursor"));
-	}
-	json_decref(page);
-	return 0;
+	snprintf(path, sizeof(path), "/v1/sessions/%s/audit?limit=%zu", session->id,
+		 limit == 0 || limit > PAGE_MAX ? PAGE_MAX : limit);
+	return cli_pages(client, path, append, &wanted, err) < 0 ? -1 : 0;
 }
 
 /* One line, whatever is in it: a command may hold what would move the cursor. */

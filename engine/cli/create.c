@@ -96,21 +96,14 @@ static int take_option(void *ctx, int option, struct inis_error *err)
 	case 'N':
 		options->session.name = optarg;
 		return 0;
-	case 'T':
-		options->session.template = optarg;
-		return 0;
-	case 'S':
-		options->session.size = optarg;
-		return 0;
-	case 'e':
-		return cli_option_pair(&options->session.env, optarg, err);
-	case 'l':
-		return cli_option_pair(&options->session.labels, optarg, err);
 	case 't':
 		return cli_option_duration(optarg, &options->timeout_ms, err);
-	default:
+	case 'w':
+	case 'W':
 		options->no_wait = option == 'W';
 		return 0;
+	default:
+		return cli_session_take_option(&options->session, option, err);
 	}
 }
 

@@ -77,24 +77,16 @@ static int take_option(void *ctx, int option, struct inis_error *err)
 	struct run_options *options = ctx;
 
 	switch (option) {
-	case 'T':
-		options->session.template = optarg;
-		return 0;
-	case 'S':
-		options->session.size = optarg;
-		return 0;
-	case 'e':
-		return cli_option_pair(&options->session.env, optarg, err);
-	case 'l':
-		return cli_option_pair(&options->session.labels, optarg, err);
 	case 'C':
 		options->command.cwd = optarg;
 		return 0;
 	case 't':
 		return cli_option_duration(optarg, &options->command.timeout_ms, err);
-	default:
+	case 'n':
 		options->command.no_stdin = true;
 		return 0;
+	default:
+		return cli_session_take_option(&options->session, option, err);
 	}
 }
 

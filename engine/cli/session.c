@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pages.h"
 #include "cli/verb.h"
 
 #define POLL_MS   50
@@ -25,42 +27,29 @@ int cli_session_id(struct cli_session *session, const char *text, struct inis_er
 	return 0;
 }
 
-static int fetch_page(const struct cli_client *client, const char *state, const char *cursor, json_t **page,
-		      struct inis_error *err)
+static int session_pages(const struct cli_client *client, const char *state, cli_page take, void *ctx,
+			 struct inis_error *err)
 {
-	char *state_text = curl_easy_escape(NULL, state, 0);
-	char *cursor_text = curl_easy_escape(NULL, cursor, 0);
+	char *text = curl_easy_escape(NULL, state, 0);
 	char path[1024];
-	int length;
+	int length = snprintf(path, sizeof(path), "/v1/sessions?limit=200%s%s", *state ? "&state=" : "", text);
 
-	length = snprintf(path, sizeof(path), "/v1/sessions?limit=200%s%s%s%s", *state ? "&state=" : "", state_text,
-			  *cursor ? "&cursor=" : "", cursor_text);
-	curl_free(state_text);
-	curl_free(cursor_text);
+	curl_free(text);
 	if (length < 0 || (size_t)length >= sizeof(path))
-		return inis_fail(err, INIS_BAD_REQUEST, "the state or the server's cursor is too long");
-	return cli_request(client, "GET", path, NULL, page, err);
+		return inis_fail(err, INIS_BAD_REQUEST, "the state is too long");
+	return cli_pages(client, path, take, ctx, err);
+}
+
+static int append(void *sessions, const json_t *page, struct inis_error *err)
+{
+	(void)err;
+	json_array_extend(sessions, json_object_get(page, "sessions"));
+	return 0;
 }
 
 int cli_session_list(const struct cli_client *client, const char *state, json_t *sessions, struct inis_error *err)
 {
-	json_t *page = NULL;
-	const char *cursor = "";
-
-	while (cursor) {
-		json_t *next;
-
-		if (fetch_page(client, state, cursor, &next, err) < 0) {
-			json_decref(page);
-			return -1;
-		}
-		json_decref(page);
-		page = next;
-		json_array_extend(sessions, json_object_get(page, "sessions"));
-		cursor = json_string_value(json_object_get(page, "next_cursor"));
-	}
-	json_decref(page);
-	return 0;
+	return session_pages(client, state, append, sessions, err);
 }
 
 static bool looks_like_id(const char *text)
@@ -68,40 +57,35 @@ static bool looks_like_id(const char *text)
 	return strlen(text) == ID_LENGTH && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == ID_LENGTH;
 }
 
-/* The newest with that name among those in one state, "": that have not ended. 1, 0: there is none, -1. */
-static int find_name(const struct cli_client *client, const char *state, const char *name, struct cli_session *session,
-		     struct inis_error *err)
+struct search {
+	const char *name;
+	struct cli_session *session;
+};
+
+/* Pages come the newest first. */
+static int look_for_name(void *ctx, const json_t *page, struct inis_error *err)
 {
-	json_t *page = NULL;
-	const char *cursor = "";
-	int rc = 0;
+	const struct search *search = ctx;
+	const json_t *one;
+	size_t index;
 
-	while (rc == 0 && cursor) {
-		json_t *next, *one;
-		size_t index;
-
-		rc = fetch_page(client, state, cursor, &next, err);
-		json_decref(page);
-		page = rc == 0 ? next : NULL;
-		json_array_foreach (json_object_get(page, "sessions"), index, one)
-			if (rc == 0 && strcmp(cli_member(one, "name", ""), name) == 0)
-				rc = cli_session_id(session, cli_member(one, "session_id", ""), err) < 0 ? -1 : 1;
-		cursor = json_string_value(json_object_get(page, "next_cursor"));
-	}
-	json_decref(page);
-	return rc;
+	json_array_foreach (json_object_get(page, "sessions"), index, one)
+		if (strcmp(cli_member(one, "name", ""), search->name) == 0)
+			return cli_session_id(search->session, cli_member(one, "session_id", ""), err) < 0 ? -1 : 1;
+	return 0;
 }
 
 static int find(const struct cli_client *client, struct cli_session *session, const char *text, bool ended,
 		struct inis_error *err)
 {
+	struct search search = {text, session};
 	int found;
 
 	if (looks_like_id(text))
 		return cli_session_id(session, text, err);
-	found = find_name(client, "", text, session, err);
+	found = session_pages(client, "", look_for_name, &search, err);
 	if (found == 0 && ended)
-		found = find_name(client, "ended", text, session, err);
+		found = session_pages(client, "ended", look_for_name, &search, err);
 	if (found == 0)
 		return inis_fail(err, INIS_NOT_FOUND, "no session has the id or name \"%.128s\"", text);
 	return found < 0 ? -1 : 0;
@@ -192,6 +176,24 @@ int cli_session_await(const struct cli_client *client, const struct cli_session 
 int cli_session_destroy(const struct cli_client *client, const struct cli_session *session, struct inis_error *err)
 {
 	return cli_session_request(client, "DELETE", session, "", NULL, err);
+}
+
+int cli_session_take_option(struct cli_session_options *options, int option, struct inis_error *err)
+{
+	switch (option) {
+	case 'T':
+		options->template = optarg;
+		return 0;
+	case 'S':
+		options->size = optarg;
+		return 0;
+	case 'e':
+		return cli_option_pair(&options->env, optarg, err);
+	case 'l':
+		return cli_option_pair(&options->labels, optarg, err);
+	default:
+		return 1;
+	}
 }
 
 json_t *cli_session_body(const struct cli_session_options *options, struct inis_error *err)

@@ -55,6 +55,8 @@ struct cli_session_options {
 	const char *name, *template, *size;
 };
 
+/* Takes --template, --size, --env and --label by their letters T, S, e and l; 1: it is none of these. */
+int cli_session_take_option(struct cli_session_options *options, int option, struct inis_error *err);
 /* The request body; NULL on failure. The options' objects stay the caller's. */
 json_t *cli_session_body(const struct cli_session_options *options, struct inis_error *err);
 void cli_session_options_free(struct cli_session_options *options);

@@ -85,16 +85,8 @@ static int take_option(void *ctx, int option, struct inis_error *err)
 	case 'N':
 		options->pty.name = optarg;
 		return 0;
-	case 'T':
-		options->session.template = optarg;
-		return 0;
-	case 'S':
-		options->session.size = optarg;
-		return 0;
-	case 'e':
-		return cli_option_pair(&options->session.env, optarg, err);
 	default:
-		return cli_option_pair(&options->session.labels, optarg, err);
+		return cli_session_take_option(&options->session, option, err);
 	}
 }
 
