@@ -16,36 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "chance.h"
 #include "harness.h"
 #include "os/fd.h"
 
 #define MESSAGES 1500
 #define PATIENCE 3000 /* rounds of 10 ms */
-
-static uint64_t state_of_chance;
-
-static uint32_t chance(uint32_t below)
-{
-	state_of_chance ^= state_of_chance >> 12;
-	state_of_chance ^= state_of_chance << 25;
-	state_of_chance ^= state_of_chance >> 27;
-	return (uint32_t)((state_of_chance * 2685821657736338717ULL) >> 33) % below;
-}
-
-static void begin_chance(void)
-{
-	const char *text = getenv("INIS_TEST_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-
-	print_message("seed %llu\n", (unsigned long long)seed);
-	state_of_chance = seed | 1ULL << 63;
-}
 
 static unsigned descriptors_of(pid_t pid)
 {

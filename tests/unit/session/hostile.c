@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "chance.h"
 #include "peer.h"
 
 #define ROUNDS 200
@@ -29,26 +29,6 @@ struct seen {
 	size_t bytes; /* since the call was held, or in all */
 	struct agent_call *call;
 };
-
-static uint64_t state_of_chance;
-
-/* xorshift64*: the same on every machine. */
-static uint32_t chance(uint32_t below)
-{
-	state_of_chance ^= state_of_chance >> 12;
-	state_of_chance ^= state_of_chance << 25;
-	state_of_chance ^= state_of_chance >> 27;
-	return (uint32_t)((state_of_chance * 2685821657736338717ULL) >> 33) % below;
-}
-
-static void begin_chance(void)
-{
-	const char *text = getenv("INIS_TEST_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-
-	print_message("seed %llu\n", (unsigned long long)seed);
-	state_of_chance = seed | 1ULL << 63;
-}
 
 static void on_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
 {
