@@ -21,7 +21,7 @@
 
 struct agent {
 	struct inis_events events;
-	struct rlimit nofile; /* what the agent was given: children get it back */
+	struct rlimit nofile; /* what children get: what the agent was given, up to a bound of ours */
 	int proc; /* /proc of the unit */
 	int null; /* /dev/null of the unit */
 	int spool; /* the spool directory: wire/spool_proto.h */

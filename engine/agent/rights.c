@@ -24,6 +24,9 @@
 
 #define BIT(cap_) (1ULL << (cap_))
 
+/* Open files of one process of the guest's: more than programs open, and not all that the machine has. */
+#define FILES_MAX 16384
+
 /*
  * What root inside the guest (sudo, package managers) can ever have. Missing on purpose: SYS_ADMIN, SYS_PTRACE,
  * NET_ADMIN, NET_RAW, MKNOD, SYS_TIME, SYS_MODULE and all that reach beyond the unit.
@@ -77,6 +80,10 @@ static void set_limits(void)
 		setrlimit(RLIMIT_CORE, &no_core);
 	if (getrlimit(RLIMIT_NOFILE, &agent.nofile) < 0)
 		return;
+	if (WALL("limit.files") && agent.nofile.rlim_max > FILES_MAX)
+		agent.nofile.rlim_max = FILES_MAX;
+	if (agent.nofile.rlim_cur > agent.nofile.rlim_max)
+		agent.nofile.rlim_cur = agent.nofile.rlim_max;
 	nofile = agent.nofile;
 	nofile.rlim_cur = nofile.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &nofile);

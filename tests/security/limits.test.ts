@@ -11,6 +11,11 @@ import { sh, TestSession } from "../support/session.js";
 
 const PIDS = 96;
 const DISK_MB = 64;
+/** What the server itself was started with may be less. */
+const FILES = Math.min(
+  16_384,
+  Number(/^Max open files +\d+ +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))![1]),
+);
 
 let server: Server;
 let client: RawClient;
@@ -128,6 +133,20 @@ try:
 except OSError as error: print(os.strerror(error.errno))`;
   assert.equal((await session.exec(["python3", "-c", inodes])).stdout, "No space left on device\n");
   await session.output("rm -rf /workspace/many && echo room >/workspace/room");
+});
+
+test("T7_the_open_files_of_a_process_are_limited", async () => {
+  const open = `
+import os, resource
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+try:
+    for n in range(${8 * FILES}): os.open("/dev/null", os.O_RDONLY)
+except OSError as error: print(soft, hard, os.strerror(error.errno))`;
+  for (const who of [[], ["sudo", "-n"]]) {
+    const { stdout, stderr } = await session.exec([...who, "python3", "-c", open]);
+    assert.equal(stdout, `${FILES} ${FILES} Too many open files\n`, stderr);
+  }
+  assert.equal(await session.output("echo alive"), "alive\n");
 });
 
 test("nothing_dumps_core", async () => {
