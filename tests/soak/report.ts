@@ -22,15 +22,14 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** The middle of the last third against that of the first third after the warm-up. */
-export function drifts(samples: Sample[], warmUp: number): Drift[] {
-  const warm = samples.slice(Math.floor(samples.length * warmUp));
-  const third = Math.max(1, Math.floor(warm.length / 3));
-  return Object.keys(warm[0] ?? {})
-    .filter((quantity) => /_(pss_kb|files|threads)$/.test(quantity))
+/** The middle of the last third against that of the first third. */
+export function drifts(samples: Sample[]): Drift[] {
+  const third = Math.max(1, Math.floor(samples.length / 3));
+  return Object.keys(samples[0] ?? {})
+    .filter((quantity) => /_(memory_kb|files|threads)$/.test(quantity))
     .map((quantity) => {
-      const before = median(warm.slice(0, third).map((sample) => sample[quantity]!));
-      const after = median(warm.slice(-third).map((sample) => sample[quantity]!));
+      const before = median(samples.slice(0, third).map((sample) => sample[quantity]!));
+      const after = median(samples.slice(-third).map((sample) => sample[quantity]!));
       return { quantity, before, after, growth: before > 0 ? (after - before) / before : after };
     });
 }
@@ -58,7 +57,7 @@ function chart(samples: Sample[], quantities: string[], top: number): string {
 
 export function svg(samples: Sample[]): string {
   const names = Object.keys(samples[0] ?? {});
-  const groups = [/_pss_kb$/, /_files$/, /_threads$/, /_ms$/].map((kind) => names.filter((name) => kind.test(name)));
+  const groups = [/_memory_kb$/, /_files$/, /_threads$/, /_ms$/].map((kind) => names.filter((name) => kind.test(name)));
   const body = groups.map((quantities, i) => chart(samples, quantities, i * (HEIGHT + 20)));
   const height = groups.length * (HEIGHT + 20);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}">${body.join("")}</svg>\n`;
@@ -73,7 +72,7 @@ export function markdown(minutes: number, counts: Record<string, number>, found:
   return [
     `# Soak, ${minutes} minutes\n`,
     `Done: ${done.join(", ")}.\n`,
-    "| quantity | after warm-up | at the end | growth | |",
+    "| quantity | first third | last third | growth | |",
     "|---|---|---|---|---|",
     ...rows,
     "\n![over time](latest.svg)\n",
