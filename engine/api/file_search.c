@@ -24,11 +24,11 @@ struct search {
 	bool grep;
 	bool details; /* find: what each path is, too */
 	struct inis_search want;
+	size_t received; /* bytes */
 	struct inis_buf pending; /* the beginning of a record whose end has not come */
 	json_t *results; /* paths or matches */
 	json_t *entries;
 	uint64_t searched;
-	bool failed; /* no memory, or not records */
 };
 
 /* ---- records ---- */
@@ -75,8 +75,13 @@ static json_t *entry_json(const struct inis_found *f)
 	return object_done(&o);
 }
 
+/* False: no memory, or not what was asked for. */
 static bool take_record(struct search *s, const struct inis_record *r)
 {
+	size_t most = (size_t)s->want.max_results * (s->grep ? INIS_SEARCH_FILE_MATCHES : 1);
+
+	if (r->kind != INIS_RECORD_SEARCHED && json_array_size(s->results) >= most)
+		return false;
 	switch (r->kind) {
 	case INIS_RECORD_FOUND:
 		return !s->grep && json_array_append_new(s->results, text(r->found.path)) == 0 &&
@@ -89,39 +94,49 @@ static bool take_record(struct search *s, const struct inis_record *r)
 	}
 }
 
-static void on_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+/* False: they are not records. */
+static bool take_records(struct search *s)
 {
-	struct search *s = ctx;
 	struct inis_record r;
 	size_t used = 0;
-	ssize_t length = 0;
+	ssize_t length = 1;
+
+	while (!inis_buf_failed(&s->pending) && used < s->pending.len) {
+		length = inis_record_unpack(s->pending.data + used, s->pending.len - used, &r);
+		if (length <= 0)
+			break;
+		if (!take_record(s, &r))
+			return false;
+		used += (size_t)length;
+	}
+	if (inis_buf_failed(&s->pending) || length < 0)
+		return false;
+	inis_buf_consume(&s->pending, used);
+	return true;
+}
+
+static void on_data(void *ctx, enum agent_stream stream, uint64_t offset, const uint8_t *data, size_t n)
+{
+	struct inis_error broken = INIS_ERROR_INIT;
+	struct search *s = ctx;
 
 	(void)stream;
 	(void)offset;
-	if (s->failed)
-		return;
+	s->received += n;
 	inis_buf_append(&s->pending, data, n);
-	while (!inis_buf_failed(&s->pending) && used < s->pending.len) {
-		length = inis_record_unpack(s->pending.data + used, s->pending.len - used, &r);
-		if (length <= 0 || !take_record(s, &r))
-			break;
-		used += (size_t)length;
-	}
-	s->failed = inis_buf_failed(&s->pending) || (used < s->pending.len && length != 0);
-	if (!s->failed)
-		inis_buf_consume(&s->pending, used);
+	/* The last record may go beyond. */
+	if (s->received <= INIS_SEARCH_OUTPUT_MAX + PENDING_MAX && take_records(s))
+		return;
+	inis_fail(&broken, INIS_UNAVAILABLE, "the answer of the sandbox could not be read");
+	agent_call_release(s->op.call);
+	op_fail(&s->op, &broken);
 }
 
 static void on_done(void *ctx, const struct agent_result *r, const struct inis_error *err)
 {
-	struct inis_error broken = INIS_ERROR_INIT;
 	struct search *s = ctx;
 	struct object o;
 
-	if (!err && s->failed) {
-		inis_fail(&broken, INIS_UNAVAILABLE, "the answer of the sandbox could not be read");
-		err = &broken;
-	}
 	if (err) {
 		op_fail(&s->op, err);
 		return;

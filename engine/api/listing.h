@@ -15,6 +15,7 @@ struct listing {
 	struct agent_call *(*ask)(struct agent *a, const struct agent_handler *handler, void *ctx,
 				  struct inis_error *err);
 	json_t *list; /* its own, from here */
+	size_t cost; /* about the memory that it takes */
 	bool failed;
 };
 

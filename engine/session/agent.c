@@ -20,6 +20,7 @@
 #define READ_SIZE      (64 * 1024)
 #define GREET_LIMIT_MS 10000
 #define STABLE_MS      10000
+#define OWED_MAX       (4 * 1024 * 1024) /* more than all windows of a session are worth in acknowledgements */
 
 static const inis_ms RETRY_MS[] = {0, 100, 300, 1000, 3000};
 #define RETRIES (sizeof(RETRY_MS) / sizeof(RETRY_MS[0]))
@@ -347,6 +348,7 @@ void agent_attach(struct agent *a, int fd)
 struct write_job {
 	uv_write_t req;
 	struct agent_conn *conn;
+	size_t owed; /* memory of a reply */
 	uint8_t data[];
 };
 
@@ -355,6 +357,7 @@ static void on_written(uv_write_t *req, int status)
 	struct write_job *job = (struct write_job *)req;
 	struct agent *a = job->conn->agent;
 
+	job->conn->owed -= job->owed;
 	free(job);
 	if (status < 0 && status != UV_ECANCELED && a)
 		broke(a);
@@ -368,7 +371,7 @@ static void break_soon(struct agent *a)
 }
 
 /* What the socket would not take of the two parts. */
-static void queue_write(struct agent *a, const uv_buf_t parts[2], size_t sent)
+static void queue_write(struct agent *a, const uv_buf_t parts[2], size_t sent, bool reply)
 {
 	struct write_job *job = malloc(sizeof(*job) + parts[0].len + parts[1].len - sent);
 	uv_buf_t rest = uv_buf_init(job ? (char *)job->data : NULL, 0);
@@ -386,13 +389,16 @@ static void queue_write(struct agent *a, const uv_buf_t parts[2], size_t sent)
 			memcpy(rest.base + rest.len, parts[i].base + skip, parts[i].len - skip);
 		rest.len += parts[i].len - skip;
 	}
+	job->owed = reply ? sizeof(*job) + rest.len : 0;
+	a->conn->owed += job->owed;
 	if (uv_write(&job->req, (uv_stream_t *)&a->conn->pipe, &rest, 1, on_written) < 0) {
+		a->conn->owed -= job->owed;
 		free(job);
 		break_soon(a);
 	}
 }
 
-void agent_send_data(struct agent *a, const struct inis_buf *head, const void *data, size_t n)
+static void send_parts(struct agent *a, const struct inis_buf *head, const void *data, size_t n, bool reply)
 {
 	const uv_buf_t parts[2] = {uv_buf_init((char *)head->data, (unsigned)head->len),
 				   uv_buf_init((char *)data, (unsigned)n)};
@@ -408,12 +414,24 @@ void agent_send_data(struct agent *a, const struct inis_buf *head, const void *d
 	if (sent < 0 && sent != UV_EAGAIN)
 		break_soon(a);
 	else if (sent < 0 || (size_t)sent < parts[0].len + parts[1].len)
-		queue_write(a, parts, sent > 0 ? (size_t)sent : 0);
+		queue_write(a, parts, sent > 0 ? (size_t)sent : 0, reply);
+}
+
+void agent_send_data(struct agent *a, const struct inis_buf *head, const void *data, size_t n)
+{
+	send_parts(a, head, data, n, false);
 }
 
 void agent_send(struct agent *a, const struct inis_buf *frames)
 {
-	agent_send_data(a, frames, NULL, 0);
+	send_parts(a, frames, NULL, 0, false);
+}
+
+void agent_reply(struct agent *a, const struct inis_buf *frames)
+{
+	send_parts(a, frames, NULL, 0, true);
+	if (a->conn && a->conn->owed > OWED_MAX)
+		break_soon(a);
 }
 
 /* ---- greeted ---- */

@@ -145,7 +145,10 @@ void call_control(struct agent_call *c, uint16_t type, const struct inis_buf *pa
 		return;
 	inis_frame_put(&out, c->agent->epoch, c->channel, type, 0, payload ? payload->data : NULL,
 		       payload ? payload->len : 0);
-	agent_send(c->agent, &out);
+	if (type == INIS_F_ACK)
+		agent_reply(c->agent, &out);
+	else
+		agent_send(c->agent, &out);
 }
 
 void call_done(struct agent_call *c, const struct agent_result *r, const struct inis_error *err)

@@ -164,7 +164,7 @@ static void on_control(struct agent *a, const struct inis_frame *f)
 			return;
 		}
 		inis_frame_put(&out, a->epoch, 0, INIS_F_PONG, 0, f->payload, f->length);
-		agent_send(a, &out);
+		agent_reply(a, &out);
 		return;
 	case INIS_F_PONG:
 		return;
@@ -373,6 +373,17 @@ static void on_message(struct agent_call *c, uint16_t type, const uint8_t *data,
 	inis_pty_entry_free(&r.pty);
 }
 
+/* An agent begins one message after the other: those of all calls together are no longer than one may be. */
+static bool too_long(const struct agent *a)
+{
+	const struct agent_call *c;
+	size_t sum = 0;
+
+	TAILQ_FOREACH (c, &a->calls, link)
+		sum += c->message.len;
+	return sum > INIS_MESSAGE_MAX;
+}
+
 /* A message may come in several frames of one type. */
 static void on_piece(struct agent_call *c, const struct inis_frame *f)
 {
@@ -388,7 +399,7 @@ static void on_piece(struct agent_call *c, const struct inis_frame *f)
 	}
 	c->message_type = f->type;
 	inis_buf_append(&c->message, f->payload, f->length);
-	if (inis_buf_failed(&c->message)) {
+	if (inis_buf_failed(&c->message) || too_long(c->agent)) {
 		agent_fault(c->agent, "message too long");
 		return;
 	}

@@ -82,6 +82,7 @@ struct agent_conn {
 	uv_pipe_t pipe;
 	struct agent *agent; /* NULL: abandoned */
 	struct inis_buf in;
+	size_t owed; /* memory of replies that the agent has not read */
 };
 
 struct agent {
@@ -116,6 +117,8 @@ struct agent {
 void agent_send(struct agent *a, const struct inis_buf *frames);
 void agent_send_data(struct agent *a, const struct inis_buf *head, const void *data,
 		     size_t n); /* one after the other */
+/* What the agent makes us say as often as it likes: one that reads none of it loses its connection. */
+void agent_reply(struct agent *a, const struct inis_buf *frames);
 void agent_fault(struct agent *a, const char *what); /* the peer broke the protocol: drop the connection */
 void agent_want(struct agent *a); /* there is something to send */
 void agent_wake_at(struct agent *a, inis_ms when); /* of agent_now(); 0: soon, whatever the time does */

@@ -16,9 +16,11 @@
 
 #include "base/pack.h"
 
-#define INIS_SEARCH_PATTERN_MAX 4096 /* bytes of a pattern */
-#define INIS_SEARCH_CONTEXT_MAX 10 /* lines */
-#define INIS_SEARCH_LINE_MAX    4096 /* bytes shown of a line */
+#define INIS_SEARCH_PATTERN_MAX  4096 /* bytes of a pattern */
+#define INIS_SEARCH_CONTEXT_MAX  10 /* lines */
+#define INIS_SEARCH_LINE_MAX     4096 /* bytes shown of a line */
+#define INIS_SEARCH_FILE_MATCHES 100 /* lines told of one file */
+#define INIS_SEARCH_OUTPUT_MAX   ((size_t)8 * 1024 * 1024) /* bytes of records, beyond which a search ends */
 
 #define INIS_SEARCH_NO_HIDDEN 0x1 /* names that begin with a dot are left out */
 #define INIS_SEARCH_CASE      0x2 /* grep: case counts */

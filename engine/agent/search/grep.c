@@ -24,7 +24,6 @@
 
 #define FILE_MAX        ((size_t)4 * 1024 * 1024)
 #define SNIFF           8192
-#define FILE_MATCHES    100
 #define LINES_PER_CLOCK 1024
 
 struct grep {
@@ -132,9 +131,9 @@ static bool may_tell(struct grep *g, uint32_t matches)
 
 	if (matches == 0 && g->matched_files == s->want.max_results)
 		s->cut = s->over = true;
-	if (matches == FILE_MATCHES)
+	if (matches == INIS_SEARCH_FILE_MATCHES)
 		s->cut = true;
-	return !s->over && matches < FILE_MATCHES;
+	return !s->over && matches < INIS_SEARCH_FILE_MATCHES;
 }
 
 static void search_text(struct grep *g, const struct text *t)

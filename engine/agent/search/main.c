@@ -12,8 +12,7 @@
 #include "agent/search/search.h"
 #include "wire/agent_proto.h"
 
-#define FLUSH_AT   32768
-#define OUTPUT_MAX ((size_t)8 * 1024 * 1024)
+#define FLUSH_AT 32768
 
 /* ---- arguments ---- */
 
@@ -104,7 +103,7 @@ void search_emit(struct search *s, const struct inis_record *r)
 	inis_record_pack(&s->out, r);
 	if (s->out.failed || s->out.len >= FLUSH_AT)
 		flush(s);
-	if (s->written > OUTPUT_MAX)
+	if (s->written > INIS_SEARCH_OUTPUT_MAX)
 		s->cut = s->over = true;
 }
 

@@ -23,6 +23,7 @@
 #define ROUNDS 200
 #define FRAMES 60
 #define CALLS  6
+#define PINGS  100000
 
 struct seen {
 	unsigned dones;
@@ -205,6 +206,56 @@ static void every_answer_again_and_again_changes_nothing_after_the_first(void **
 	assert_usable(p);
 }
 
+static void who_asks_for_answers_and_reads_none_loses_the_connection(void **state)
+{
+	static const uint8_t payload[64];
+	struct peer *p = *state;
+	struct seen s = {0};
+
+	start_exec(p, &s, "asked");
+	for (int i = 0; i < PINGS && p->connects == 0; i++) {
+		peer_raw(p, 0, INIS_F_PING, 0, payload, sizeof(payload));
+		if (i % 100 == 0)
+			peer_run(p);
+	}
+	assert_true(p->connects > 0);
+	peer_renew(p);
+	assert_int_equal(s.dones, 1);
+	assert_usable(p);
+}
+
+/* Begins a message of many pieces and leaves it so. */
+static void begin_message(struct peer *p, uint32_t channel, size_t n)
+{
+	static const uint8_t piece[INIS_FRAME_PAYLOAD_MAX];
+
+	for (size_t sent = 0; sent < n && p->connects == 0; sent += sizeof(piece)) {
+		peer_raw(p, channel, INIS_F_EXITED, INIS_FRAME_MORE, piece, sizeof(piece));
+		peer_run(p);
+	}
+}
+
+static void messages_without_an_end_are_no_longer_together_than_one_may_be(void **state)
+{
+	struct peer *p = *state;
+	struct seen seen[CALLS] = {{0}};
+	uint32_t channels[CALLS];
+
+	for (int i = 0; i < CALLS; i++) {
+		start_exec(p, &seen[i], "begun");
+		channels[i] = peer_expect(p, INIS_F_EXEC)->channel;
+	}
+	for (int i = 0; i < CALLS; i++) {
+		assert_int_equal(p->connects, i * INIS_MESSAGE_MAX / 4 > INIS_MESSAGE_MAX);
+		begin_message(p, channels[i], INIS_MESSAGE_MAX / 4);
+	}
+	assert_true(p->connects > 0);
+	peer_renew(p);
+	for (int i = 0; i < CALLS; i++)
+		assert_int_equal(seen[i].dones, 1);
+	assert_usable(p);
+}
+
 #define CONNECTED(test_) cmocka_unit_test_setup_teardown(test_, peer_setup_greeted, peer_teardown)
 
 int main(void)
@@ -213,6 +264,8 @@ int main(void)
 		CONNECTED(frames_at_random_end_each_call_once_at_most_and_harm_nobody_else),
 		CONNECTED(output_without_end_stops_at_the_window_of_a_call_that_is_held),
 		CONNECTED(frames_cut_off_anywhere_are_waited_for_and_then_dropped),
+		CONNECTED(who_asks_for_answers_and_reads_none_loses_the_connection),
+		CONNECTED(messages_without_an_end_are_no_longer_together_than_one_may_be),
 		CONNECTED(every_answer_again_and_again_changes_nothing_after_the_first),
 	};
 
