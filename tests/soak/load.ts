@@ -8,6 +8,7 @@ import { Terminal } from "../support/terminal.js";
 
 /** Between the beginnings of two rounds in one place. */
 const PACE_MS = 1000;
+const REST_MS = 500;
 
 export class Load {
   /** Milliseconds of each exec since they were taken last. */
@@ -41,6 +42,12 @@ export class Load {
         await round();
       }
     });
+  }
+
+  /** Leaves no connection open, and gives the server time for what it does after an answer. */
+  async rest(): Promise<void> {
+    this.client.close();
+    await sleep(REST_MS);
   }
 
   /** In a session, the names of what one round uses differ from those of another place. */

@@ -79,6 +79,7 @@ async function collect(pids: Measured, load: Load): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (let n = 1; n <= SAMPLES; n++) {
     await load.walk(begin + (n * MINUTES * 60_000) / SAMPLES);
+    await load.rest();
     samples.push(sample(pids, load, (Date.now() - begin) / 60_000));
   }
   return samples;
