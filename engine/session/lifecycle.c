@@ -27,12 +27,14 @@ static void on_destroyed(void *ctx, const struct inis_broker_msg *reply, int *fd
 
 	(void)reply;
 	(void)fd;
-	if (err)
-		/* The machine asks again when its deadline is over. */
+	if (err) {
 		inis_log(INIS_LOG_WARN, "unit could not be destroyed", "session", s->id.s, "unit", s->unit.s, "error",
 			 err->message, NULL);
-	else
+		/* The machine asks again when its deadline is over; whoever waits is told what is left. */
+		session_fail_waits(s, WAIT_GONE, err);
+	} else {
 		unit_gone(s);
+	}
 	session_unref(s);
 }
 

@@ -30,6 +30,8 @@
 
 /* An operation waits for a session that is still being made at most so long. */
 #define SESSION_WAIT_MS 60000
+/* A destroy waits at most so long. */
+#define SESSION_GONE_MS 40000
 
 struct registry;
 struct session;

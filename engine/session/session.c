@@ -217,7 +217,8 @@ static void expire(struct session *s, struct session_wait *w)
 		session_notify(s);
 		return;
 	default:
-		finish_wait(s, w, NULL);
+		inis_fail(&err, INIS_UNAVAILABLE, "session %s has ended, but not all of it is gone yet", s->id.s);
+		finish_wait(s, w, &err);
 	}
 }
 
@@ -282,8 +283,8 @@ void session_delete(struct session *s, enum end_reason reason, session_done done
 {
 	session_ref(s);
 	session_feed(s, E_DELETE, reason);
-	/* Beyond the machine's own repetition: the unit is stuck, the session is gone all the same. */
-	session_wait_for(s, WAIT_GONE, 40000, done, ctx);
+	/* The broker says sooner what it cannot remove (lifecycle.c). */
+	session_wait_for(s, WAIT_GONE, SESSION_GONE_MS, done, ctx);
 	session_unref(s);
 }
 

@@ -20,27 +20,34 @@ interface EngineFile {
 }
 
 export class Server {
-  readonly stateDir = mkdtempSync(join(tmpdir(), "inis-test-"));
-  readonly keyFile = join(this.stateDir, "key");
-  readonly logFile = join(this.stateDir, "server.log");
+  /** What the tests keep of the server, and its state too unless that is told to lie elsewhere. */
+  private readonly directory = mkdtempSync(join(tmpdir(), "inis-test-"));
+  readonly keyFile = join(this.directory, "key");
+  readonly logFile = join(this.directory, "server.log");
   private readonly clients: RawClient[] = [];
   private readonly args: string[] = [];
   private child?: ChildProcess;
   private engine?: EngineFile;
+  readonly stateDir: string;
 
   private constructor(
     config?: JsonObject,
     private readonly inherited: number[] = [],
+    stateDir?: string,
   ) {
+    this.stateDir = stateDir ?? this.directory;
     if (!config) return;
-    const file = join(this.stateDir, "config.json");
+    const file = join(this.directory, "config.json");
     writeFileSync(file, JSON.stringify(config));
     this.args = ["--config", file];
   }
 
-  /** Starts a server, with this configuration file if any; it is left these descriptors, as careless parents do. */
-  static async start(config?: JsonObject, inherited: number[] = []): Promise<Server> {
-    const server = new Server(config, inherited);
+  /**
+   * Starts a server, with this configuration file if any; it is left these descriptors, as careless parents do. A state
+   * directory that is given stays the caller's to remove.
+   */
+  static async start(config?: JsonObject, inherited: number[] = [], stateDir?: string): Promise<Server> {
+    const server = new Server(config, inherited, stateDir);
     try {
       await server.launch();
       return server;
@@ -162,11 +169,16 @@ export class Server {
     }
   }
 
-  /** Ends whatever an orderly stop has left, so that a failed test disturbs no other. */
-  private clear(): void {
+  /** What a power cut does: everything ends at once, the sessions' processes too. */
+  crash(): void {
     const left = this.child?.pid === undefined ? [] : descendants(this.child.pid);
     for (const { pid } of left) process.kill(pid, "SIGKILL");
-    rmSync(this.stateDir, { recursive: true, force: true });
+  }
+
+  /** Ends whatever an orderly stop has left, so that a failed test disturbs no other. */
+  private clear(): void {
+    this.crash();
+    rmSync(this.directory, { recursive: true, force: true });
   }
 
   async destroySessions(): Promise<void> {

@@ -85,8 +85,7 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 	m->flags = no_sudo ? INIS_UNIT_NO_SUDO : 0;
 	m->shm_mb = spec->mem_mb / 2 > SHM_MB_MIN ? spec->mem_mb / 2 : SHM_MB_MIN;
 	snprintf(m->hostname, sizeof(m->hostname), "%s", spec->hostname[0] ? spec->hostname : "inis");
-	if (cunit_write_names(cu, m->hostname, err) < 0 ||
-	    (no_sudo && WALL("no-sudo.nosuid") && forbid_set_uid(cu, err) < 0))
+	if (no_sudo && WALL("no-sudo.nosuid") && forbid_set_uid(cu, err) < 0)
 		return -1;
 	if (parcel_add(p, INIS_UNIT_FD_ROOT, "", take_fd(&cu->root)) < 0 ||
 	    (cu->base->host && parcel_add(p, INIS_UNIT_FD_MOUNT, "/usr", take_fd(&cu->usr)) < 0) ||
@@ -99,20 +98,33 @@ static int parcel_fill(struct parcel *p, struct cunit *cu, const struct inis_bro
 	return 0;
 }
 
-static int send_activation(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
+static int set_limits(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
 {
 	const struct inis_cgroup_limits limits = {
 		.vcpus = WALL("limit.cpu") ? spec->vcpus : 0,
 		.mem_mb = WALL("limit.memory") ? spec->mem_mb : 0,
 		.pids_max = WALL("limit.pids") ? spec->pids_max : 0,
 	};
+
+	cu->c->usual = limits;
+	if (limits.vcpus == cu->limits.vcpus && limits.mem_mb == cu->limits.mem_mb &&
+	    limits.pids_max == cu->limits.pids_max)
+		return 0;
+	cu->limits = limits;
+	return inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &limits, err);
+}
+
+/* The names are written while the agent is moving in. */
+static int send_activation(struct cunit *cu, const struct inis_broker_create *spec, struct inis_error *err)
+{
 	__attribute__((cleanup(parcel_close))) struct parcel parcel = {0};
 
-	if (fit_rootfs(cu, spec, err) < 0 || inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &limits, err) < 0 ||
-	    parcel_fill(&parcel, cu, spec, err) < 0)
+	if (fit_rootfs(cu, spec, err) < 0 || set_limits(cu, spec, err) < 0 || parcel_fill(&parcel, cu, spec, err) < 0)
 		return -1;
-	return inis_packet_send(cu->sock, &parcel.message, sizeof(parcel.message), parcel.fds, parcel.message.fd_count,
-				err);
+	if (inis_packet_send(cu->sock, &parcel.message, sizeof(parcel.message), parcel.fds, parcel.message.fd_count,
+			     err) < 0)
+		return -1;
+	return cunit_write_names(parcel.fds[0], parcel.message.hostname, err);
 }
 
 void cunit_activate_failed(struct cunit *cu, const struct inis_error *err)
@@ -217,7 +229,9 @@ int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error 
 	(void)d;
 	if (u->exited)
 		return inis_fail(err, INIS_SESSION_ENDED, "the unit has ended");
-	sock = inis_net_socket_in(u->pidfd, AF_UNIX, SOCK_STREAM, err);
+	sock = take_fd(&((struct cunit *)u)->agent);
+	if (sock < 0)
+		sock = inis_net_socket_in(u->pidfd, AF_UNIX, SOCK_STREAM, err);
 	if (sock < 0 || inis_net_connect_abstract(sock, INIS_AGENT_SOCKET, err) < 0)
 		return -1;
 	return take_fd(&sock);

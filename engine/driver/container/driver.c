@@ -81,6 +81,7 @@ static void container_free(struct inis_driver *d)
 	inis_worker_stop(&c->keeper);
 	inis_worker_stop(&c->sweeper);
 	templates_unwatch(c);
+	room_unwatch(c);
 	while (c->units)
 		cunit_free(c->units);
 	bases_close(c);
@@ -214,6 +215,8 @@ static int set_up(struct container *c, struct inis_error *err)
 		return -1;
 	c->units_dir = inis_make_dir_at(state, "units", 0700, err);
 	c->templates_dir = c->units_dir < 0 ? -1 : inis_make_dir_at(state, "templates", 0700, err);
+	if (c->templates_dir >= 0)
+		room_give_reserve(c);
 	if (c->templates_dir < 0 || open_logs(c, state, err) < 0 ||
 	    inis_worker_start(&c->builder, c->config.events, err) < 0 ||
 	    inis_worker_start(&c->sweeper, c->config.events, err) < 0 ||
@@ -222,7 +225,10 @@ static int set_up(struct container *c, struct inis_error *err)
 	    inis_cgroup_root_open(&c->cgroups, c->config.instance, err) < 0 || container_adopt(c, err) < 0 ||
 	    container_prepare(c, err) < 0)
 		return -1;
-	return prove(c, err) < 0 ? -1 : templates_watch(c, err);
+	if (prove(c, err) < 0)
+		return -1;
+	room_watch(c);
+	return templates_watch(c, err);
 }
 
 struct inis_driver *inis_container_new(const struct inis_container_config *config, struct inis_error *err)

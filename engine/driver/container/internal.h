@@ -76,6 +76,8 @@ struct cunit {
 	int dir; /* units/<id> */
 	int cgroup; /* v2 group */
 	int sock; /* to the agent until it is ACTIVE */
+	int agent; /* made in the unit's network ahead of the first connection */
+	struct inis_cgroup_limits limits; /* in force */
 	struct inis_watch sock_watch;
 	struct inis_watch exit_watch; /* pidfd */
 	struct inis_timer deadline; /* of STARTING and ACTIVATING; LIVE: when to settle */
@@ -111,6 +113,14 @@ struct cunit {
 	unsigned destroy_tries;
 };
 
+/* Of the disk that the images lie on. */
+struct room {
+	struct inis_timer timer;
+	bool is_short; /* it is shared out */
+	uint64_t left; /* then: for all units together */
+	bool has_reserve;
+};
+
 struct container {
 	struct inis_driver driver; /* first */
 	struct inis_container_config config;
@@ -127,8 +137,10 @@ struct container {
 	struct base *bases;
 	struct template_scan scan;
 	struct inis_watch templates_watch; /* inotify */
+	struct room room;
 	struct cunit *units;
 	struct want *wants; /* oldest first */
+	struct inis_cgroup_limits usual; /* of the last create: blank units get them, the next one is likely to want them */
 	struct inis_error last_start; /* why the last unit could not be started; a create that waits gets it */
 };
 
@@ -154,7 +166,7 @@ void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);
 int cunit_make_rootfs(struct cunit *cu, uint32_t disk_mb, int userns, struct inis_error *err);
 void cunit_drop_rootfs(struct cunit *cu);
 /* Names of this one machine, into the root. */
-int cunit_write_names(struct cunit *cu, const char *hostname, struct inis_error *err);
+int cunit_write_names(int root, const char *hostname, struct inis_error *err);
 
 /* spawn.c */
 int cunit_spawn(struct container *c, struct inis_error *err);
@@ -177,6 +189,16 @@ void cunit_activate_failed(struct cunit *cu, const struct inis_error *err);
 int cunit_connect(struct inis_driver *d, struct inis_unit *u, struct inis_error *err);
 /* Some time after it went live. */
 void cunit_settle(struct cunit *cu);
+
+/* room.c: no more is written in units than the disk has room for. */
+void room_watch(struct container *c);
+/* Before anything is made. */
+void room_give_reserve(struct container *c);
+void room_unwatch(struct container *c);
+/* Also when there is a new unit. */
+void room_look(struct container *c);
+/* Whether there is room for one more. */
+int room_check(const struct container *c, struct inis_error *err);
 
 /* stats.c */
 int cunit_stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_stats *out, struct inis_error *err);

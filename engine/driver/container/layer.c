@@ -265,6 +265,11 @@ void layer_discard(int unit_dir)
 	inis_remove_tree_at(unit_dir, SOFT_DIR, NULL);
 }
 
+int layer_stat_image(int unit_dir, struct stat *out)
+{
+	return fstatat(unit_dir, IMAGE, out, AT_SYMLINK_NOFOLLOW);
+}
+
 int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err)
 {
 	struct statfs st;

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "wire/broker_proto.h"
@@ -19,6 +20,7 @@
 #define RUN_DIR "/run/inis" /* in a mount namespace whose /run nobody shares; overlays of older kernels need it */
 
 #define LAYER_LABEL_SIZE 64
+#define LAYER_BLOCK      4096u /* of a hard layer's file system */
 
 /* Empty file systems, one for each size in use, kept as templates/disk-<mb>. */
 struct disks {
@@ -58,6 +60,8 @@ int layer_recover_spool(struct layer *l, int unit_dir, const char *label, struct
 void layer_shut(struct layer *l);
 /* Removes the files of a layer nobody uses. */
 void layer_discard(int unit_dir);
+/* What the image of a hard layer takes of the disk below; sets errno. */
+int layer_stat_image(int unit_dir, struct stat *out);
 /* Bytes of a hard layer in use, of an open mount. */
 int layer_usage(const struct layer *l, uint64_t *bytes, struct inis_error *err);
 

@@ -84,7 +84,7 @@ int pool_refill(struct inis_driver *d, struct inis_error *err)
 
 	if (pool_count(c, CU_BLANK) + pool_count(c, CU_STARTING) >= c->config.pool + count_wants(c))
 		return 0;
-	return cunit_spawn(c, err) < 0 ? -1 : 1;
+	return room_check(c, err) < 0 || cunit_spawn(c, err) < 0 ? -1 : 1;
 }
 
 static int check_spec(struct container *c, const struct inis_broker_create *spec, struct inis_error *err)
@@ -95,7 +95,7 @@ static int check_spec(struct container *c, const struct inis_broker_create *spec
 		return inis_fail(err, INIS_BAD_REQUEST, "a host name has letters, digits, dots and dashes only");
 	if (spec->vcpus > 4096 || spec->mem_mb < 16 || spec->pids_max < 8)
 		return inis_fail(err, INIS_BAD_REQUEST, "limits out of range");
-	return 0;
+	return room_check(c, err);
 }
 
 void pool_create(struct inis_driver *d, const struct inis_broker_create *spec, inis_driver_created created, void *ctx)

@@ -105,14 +105,14 @@ static int write_file(int root, const char *path, const char *text, struct inis_
 	return inis_write_all(fd, text, strlen(text), err);
 }
 
-int cunit_write_names(struct cunit *cu, const char *hostname, struct inis_error *err)
+int cunit_write_names(int root, const char *hostname, struct inis_error *err)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "%s\n", hostname);
-	if (write_file(cu->root, "etc/hostname", text, err) < 0)
+	if (write_file(root, "etc/hostname", text, err) < 0)
 		return -1;
 	snprintf(text, sizeof(text), "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n",
 		 hostname);
-	return write_file(cu->root, "etc/hosts", text, err);
+	return write_file(root, "etc/hosts", text, err);
 }

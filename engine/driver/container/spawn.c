@@ -101,8 +101,8 @@ static void work_layers(struct inis_job *job)
 
 	*err = (struct inis_error)INIS_ERROR_INIT;
 	/* Then the agent starts, while its root is being made. */
-	if (let_agent_go(cu, err) == 0)
-		cunit_make_rootfs(cu, cu->c->config.disk_mb, cu->userns, err);
+	if (let_agent_go(cu, err) == 0 && cunit_make_rootfs(cu, cu->c->config.disk_mb, cu->userns, err) == 0)
+		inis_cgroup_limit(&cu->c->cgroups, cu->u.id.s, &cu->limits, err);
 }
 
 static void fill_record(struct cunit *cu)
@@ -145,8 +145,12 @@ void cunit_started(struct cunit *cu)
 	if (!cu->agent_ready || !cu->layers_made)
 		return;
 	inis_timer_stop(c->config.events, &cu->deadline);
+	/* Without it the connection makes its own. */
+	cu->agent = inis_net_socket_in(cu->u.pidfd, AF_UNIX, SOCK_STREAM, NULL);
 	cu->state = CU_BLANK;
 	c->driver.pool_ready++;
+	if (c->room.is_short)
+		room_look(c);
 	pool_settle(c);
 }
 
@@ -222,6 +226,7 @@ static int build(struct cunit *cu, struct inis_error *err)
 	cu->owns_range = true;
 	cu->u.disk_kind = c->disks.kind;
 	cu->u.disk_mb = c->config.disk_mb;
+	cu->limits = c->usual;
 	cu->base = base_find(c, "");
 	cu->dir = inis_make_dir_at(c->units_dir, cu->u.id.s, 0700, err);
 	if (cu->dir < 0 || make_cgroup(cu, err) < 0 || start_agent(cu, err) < 0)

@@ -23,7 +23,7 @@ struct cunit *cunit_new(struct container *c, const struct unit_id *id)
 		return NULL;
 	cu->c = c;
 	cu->u.id = *id;
-	cu->u.pidfd = cu->dir = cu->cgroup = cu->sock = cu->root = cu->usr = cu->cgroup_events = cu->userns = -1;
+	cu->u.pidfd = cu->dir = cu->cgroup = cu->sock = cu->agent = cu->root = cu->usr = cu->cgroup_events = cu->userns = -1;
 	cu->layer.mount = cu->layer.loop = -1;
 	cu->sock_watch = (struct inis_watch)INIS_WATCH_INIT(on_socket);
 	cu->exit_watch = (struct inis_watch)INIS_WATCH_INIT(on_exit_event);
@@ -61,6 +61,7 @@ void cunit_free(struct cunit *cu)
 	close_fd(&cu->dir);
 	close_fd(&cu->cgroup);
 	close_fd(&cu->sock);
+	close_fd(&cu->agent);
 	close_fd(&cu->root);
 	close_fd(&cu->usr);
 	close_fd(&cu->cgroup_events);
