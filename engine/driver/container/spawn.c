@@ -21,6 +21,7 @@
 #include "base/wall.h"
 #include "driver/container/internal.h"
 #include "os/fd.h"
+#include "os/net.h"
 #include "os/path.h"
 #include "os/proc.h"
 
