@@ -14,6 +14,7 @@ import { Worker } from "./worker.js";
 
 const WORKERS = 3;
 const POOL = 2;
+const ROUNDS = Number(process.env.INIS_KILL_ROUNDS ?? scaled(200, 20));
 const VICTIMS = [["front"], ["broker"], ["supervisor"], ["front", "broker"], ["supervisor", "broker"], ["all"]];
 
 function pidsOf(server: Server, victims: string[]): number[] {
@@ -71,7 +72,7 @@ test("X17_L1_S9_kill_9_under_load_breaks_no_promise_and_leaves_nothing", async (
   );
   context.diagnostic(`INIS_TEST_SEED=${seed}`);
   try {
-    for (let n = 0; n < scaled(200, 20); n++) await round(server, workers, dice);
+    for (let n = 0; n < ROUNDS; n++) await round(server, workers, dice);
     context.diagnostic(JSON.stringify(workers.map(({ done }) => done)));
     await settledFootprint(server);
     const cgroups = unitCgroups(server);
