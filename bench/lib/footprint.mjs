@@ -2,6 +2,11 @@
 // What a server and its sessions occupy on the machine, as the kernel counts it.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { wait } from "./engine.mjs";
+
+const REST_LOOKS = 10;
+const REST_EVERY_MS = 50;
+const REST_LIMIT_MS = 60_000;
 
 function attempt(read, otherwise) {
   try {
@@ -74,6 +79,26 @@ function cgroups(daemonPids) {
   return [...roots].reduce((sum, root) => sum + below(root), 0);
 }
 
+/** The program and, of several roles in one, the role: "inisd front". */
+function role(pid) {
+  const [, argument] = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), "").split("\0");
+  return `${command(pid)} ${argument ?? ""}`.trim();
+}
+
+/** Open descriptors by program and by what they lead to, without what tells one unit or one socket from another. */
+function descriptors(pids) {
+  const counts = {};
+  for (const pid of pids) {
+    for (const fd of entries(`/proc/${pid}/fd`)) {
+      const target = attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), "");
+      if (target === "") continue;
+      const kind = `${role(pid)}: ${target.replace(/(?<=\/)[a-z0-9]{16}(?=\/|$)|\d+/g, "*")}`;
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+  }
+  return counts;
+}
+
 /** Counts that must be the same again when every session is gone. */
 export function footprint(engine) {
   const pids = descendants(engine.pid);
@@ -85,9 +110,23 @@ export function footprint(engine) {
     mounts: mounts.reduce((sum, n) => sum + n, 0),
     cgroups: cgroups(own),
     netns: new Set(pids.map((pid) => attempt(() => readlinkSync(`/proc/${pid}/ns/net`), ""))).size,
-    descriptors: own.reduce((sum, pid) => sum + entries(`/proc/${pid}/fd`).length, 0),
+    ...descriptors(own),
     loops: entries("/sys/block").filter((name) => below(lines(`/sys/block/${name}/loop/backing_file`)[0] ?? "")).length,
     units: entries(join(engine.stateDir, "units")).length,
     sessions: entries(join(engine.stateDir, "sessions")).length,
   };
+}
+
+/** The footprint once it has stopped moving: a unit of the pool is listed before it is complete. */
+export async function footprintAtRest(engine) {
+  let last;
+  let same = 0;
+  const isSame = () => {
+    const now = JSON.stringify(footprint(engine));
+    same = now === last ? same + 1 : 0;
+    last = now;
+    return same >= REST_LOOKS;
+  };
+  await wait("nothing moves", REST_LIMIT_MS, isSame, REST_EVERY_MS);
+  return JSON.parse(last);
 }

@@ -2,7 +2,7 @@
 // What is left when many sessions have come and gone: nothing.
 import { TRUE } from "../lib/bench.mjs";
 import { wait } from "../lib/engine.mjs";
-import { footprint } from "../lib/footprint.mjs";
+import { footprint, footprintAtRest } from "../lib/footprint.mjs";
 
 const POOL = 4;
 const LIMIT_MS = 30_000;
@@ -23,7 +23,7 @@ export const leftovers = {
     };
     // What the first sessions make once and for all is not left behind.
     await cycle(2 * POOL);
-    const before = footprint(engine);
+    const before = await footprintAtRest(engine);
     await cycle(count);
     let left = difference(before, footprint(engine));
     await wait("nothing is left", LIMIT_MS, () => {
@@ -42,10 +42,9 @@ export const leftovers = {
   },
 };
 
+/** What has become more or less, and by how many. */
 function difference(before, after) {
-  return Object.fromEntries(
-    Object.entries(after)
-      .filter(([kind, count]) => count !== before[kind])
-      .map(([kind, count]) => [kind, count - before[kind]]),
-  );
+  const kinds = Object.keys({ ...before, ...after });
+  const changes = kinds.map((kind) => [kind, (after[kind] ?? 0) - (before[kind] ?? 0)]);
+  return Object.fromEntries(changes.filter(([, change]) => change !== 0));
 }
