@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/template_build.h"
@@ -18,7 +19,7 @@
 #include "cli/verb.h"
 
 static const char HELP[] =
-	"inis template build debian [--cache DIR] [-- PACKAGE…]\n"
+	"inis template build debian [options] [-- PACKAGE…]\n"
 	"inis template ls [--json]\n"
 	"inis template verify NAME\n"
 	"inis template rm NAME                    the file systems that sessions start from\n\n"
@@ -33,6 +34,9 @@ static const char HELP[] =
 	"  rm             removes one that no session uses\n\n"
 	"  --state-dir DIR  the server's (default: INIS_STATE_DIR, else /var/lib/inis)\n"
 	"  --cache DIR      keeps fetched packages there, for the next build\n"
+	"  --memory MB      of a build, all its processes together (default 4096; 0: no limit)\n"
+	"  --processes N    of a build, at a time (default 1024; 0: no limit)\n"
+	"  --timeout TIME   ends a build after TIME: 90, 90s, 5m (default 1h; 0: no limit), exit code 124\n"
 	"  --json           print a JSON array\n"
 	"  --help\n\n"
 	"NAME is a template's name, for its newest version, or NAME@VERSION.\n\n"
@@ -44,9 +48,12 @@ static const char HELP[] =
 struct options {
 	const char *state_dir;
 	const char *cache;
+	struct template_limits limits;
 	char **words; /* what is no option, NULL-terminated */
 	int word_count;
 };
+
+static const struct template_limits USUAL = {.mem_mb = 4096, .processes = 1024, .time_ms = 3600000};
 
 typedef int (*command_fn)(const struct options *o, struct inis_error *err);
 
@@ -84,8 +91,10 @@ static void print_table(const struct template_list *list)
 
 static int run_build(const struct options *o, struct inis_error *err)
 {
-	const struct template_build b = {
-		.state_dir = o->state_dir, .cache = o->cache, .packages = o->word_count > 1 ? o->words + 1 : NULL};
+	const struct template_build b = {.state_dir = o->state_dir,
+					 .cache = o->cache,
+					 .limits = o->limits,
+					 .packages = o->word_count > 1 ? o->words + 1 : NULL};
 	struct inis_template_manifest m;
 	bool fresh;
 
@@ -194,6 +203,9 @@ static int dispatch(const char *name, const struct options *o)
 static const struct option OPTIONS[] = {
 	{"state-dir", required_argument, NULL, 's'},
 	{"cache", required_argument, NULL, 'c'},
+	{"memory", required_argument, NULL, 'm'},
+	{"processes", required_argument, NULL, 'p'},
+	{"timeout", required_argument, NULL, 't'},
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -202,15 +214,30 @@ static const struct option OPTIONS[] = {
 static int take_option(void *ctx, int option, struct inis_error *err)
 {
 	struct options *o = ctx;
+	json_int_t number = 0;
+	int rc = 0;
 
-	(void)err;
-	*(option == 's' ? &o->state_dir : &o->cache) = optarg;
-	return 0;
+	switch (option) {
+	case 's':
+		o->state_dir = optarg;
+		break;
+	case 'c':
+		o->cache = optarg;
+		break;
+	case 't':
+		rc = cli_option_duration_or_zero(optarg, &number, err);
+		o->limits.time_ms = number;
+		break;
+	default:
+		rc = cli_option_count(optarg, &number, err);
+		*(option == 'm' ? &o->limits.mem_mb : &o->limits.processes) = (uint32_t)number;
+	}
+	return rc;
 }
 
 static int run(int argc, char **argv)
 {
-	struct options o = {.state_dir = cli_state_dir()};
+	struct options o = {.state_dir = cli_state_dir(), .limits = USUAL};
 	int code = cli_parse_words(&cli_verb_template, argc, argv, take_option, &o, 1, argc, "what to do is missing");
 
 	if (code != CLI_GO_ON)

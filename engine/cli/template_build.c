@@ -68,6 +68,7 @@ struct work {
 	char name[32];
 	char path[PATH_MAX]; /* of work/ */
 	struct template_steps steps;
+	struct template_group group;
 };
 
 static void say(const char *what)
@@ -93,13 +94,19 @@ static int check_interrupt(const struct work *w, struct inis_error *err)
 {
 	struct signalfd_siginfo info;
 
-	return read(w->steps.interrupts, &info, sizeof(info)) > 0 ? inis_fail(err, INIS_CONFLICT, "interrupted") : 0;
+	if (read(w->steps.interrupts, &info, sizeof(info)) > 0)
+		return inis_fail(err, INIS_CONFLICT, "interrupted");
+	return inis_deadline_poll(w->steps.deadline) == 0 ? template_late(&w->group, err) : 0;
 }
 
-static int open_work(struct work *w, const char *state_dir, struct inis_error *err)
+static int open_work(struct work *w, const struct template_build *b, struct inis_error *err)
 {
 	char real[PATH_MAX];
 
+	if (template_group_open(&w->group, w->templates, &b->limits, err) < 0)
+		return -1;
+	w->steps.group = &w->group;
+	w->steps.deadline = b->limits.time_ms ? inis_deadline_in(b->limits.time_ms) : INIS_NEVER;
 	w->steps.interrupts = open_interrupts(err);
 	w->dir = w->steps.interrupts < 0 ? -1 : template_dir_temporary(w->templates, w->name, err);
 	if (w->dir < 0)
@@ -108,16 +115,17 @@ static int open_work(struct work *w, const char *state_dir, struct inis_error *e
 	w->step = w->root < 0 ? -1 : inis_make_dir_at(w->dir, "work", 0700, err);
 	if (w->step < 0)
 		return -1;
-	if (!realpath(state_dir, real) ||
+	if (!realpath(b->state_dir, real) ||
 	    (size_t)snprintf(w->path, sizeof(w->path), "%s/" INIS_TEMPLATES_DIR "/%s/work", real, w->name) >=
 		    sizeof(w->path))
-		return inis_fail_errno(err, "path of %s", state_dir);
+		return inis_fail_errno(err, "path of %s", b->state_dir);
 	w->steps.log = openat(w->step, "log", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	return w->steps.log < 0 ? inis_fail_errno(err, "make the log of the build") : 0;
 }
 
 static void close_work(struct work *w)
 {
+	template_group_close(&w->group);
 	close_fd(&w->root);
 	close_fd(&w->step);
 	close_fd(&w->steps.log);
@@ -147,7 +155,9 @@ static int ended(struct work *w, const char *step, int rc, struct inis_error *er
 		return 0;
 	if (why.code != INIS_CONFLICT)
 		show_log(w->steps.log);
-	return inis_fail(err, why.code, "%s: %.200s", step, why.message);
+	inis_fail(err, why.code, "%s: %.200s", step, why.message);
+	err->sys_errno = why.sys_errno;
+	return -1;
 }
 
 static int fetch(struct work *w, const struct template_build *b, struct inis_error *err)
@@ -248,7 +258,7 @@ static int publish(struct work *w, const struct inis_template_manifest *m, bool 
 static int build(struct work *w, const struct template_build *b, struct inis_template_manifest *m, bool *fresh,
 		 struct inis_error *err)
 {
-	if (open_work(w, b->state_dir, err) < 0 || fetch(w, b, err) < 0 || install(w, err) < 0 ||
+	if (open_work(w, b, err) < 0 || fetch(w, b, err) < 0 || install(w, err) < 0 ||
 	    put_sources(w, "sources.list", SOURCES_LIST, err) < 0 ||
 	    put_sources(w, "machine.sources", SOURCES_DEB822, err) < 0 || describe(w, m, err) < 0)
 		return -1;
@@ -258,7 +268,8 @@ static int build(struct work *w, const struct template_build *b, struct inis_tem
 int template_build_debian(const struct template_build *b, struct inis_template_manifest *out, bool *fresh,
 			  struct inis_error *err)
 {
-	struct work w = {.dir = -1, .root = -1, .step = -1, .steps = {.log = -1, .interrupts = -1}};
+	struct work w = {
+		.dir = -1, .root = -1, .step = -1, .steps = {.log = -1, .interrupts = -1}, .group = {.v2 = -1}};
 	cleanup_close int lock = -1;
 	int rc = -1;
 

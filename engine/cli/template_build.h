@@ -6,11 +6,13 @@
 #define INIS_CLI_TEMPLATE_BUILD_H
 
 #include "base/error.h"
+#include "cli/template_limits.h"
 #include "template/manifest.h"
 
 struct template_build {
 	const char *state_dir;
 	const char *cache; /* absolute directory that keeps packages from build to build; NULL: none */
+	struct template_limits limits;
 	char *const *packages; /* NULL-terminated; in place of the usual ones, or NULL */
 };
 

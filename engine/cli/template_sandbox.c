@@ -44,7 +44,7 @@
 #define SHELL         "/bin/sh"
 #define FAILED        125
 #define PROCESSES_MAX 1024 /* of the whole range, at a time */
-#define MEMORY_MAX    (4UL << 30) /* of one process */
+#define MEMORY_MAX    (4UL << 30) /* of one process; template_limits.h has what holds for all */
 
 static const char *const NODES[] = {"null", "zero", "full", "random", "urandom"};
 #define NODE_COUNT (sizeof(NODES) / sizeof(NODES[0]))
@@ -266,8 +266,9 @@ static int end_child(struct child *c)
 	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
 }
 
-static void kill_child(const struct child *c)
+static void kill_child(const struct template_steps *s, const struct child *c)
 {
+	template_group_kill(s->group);
 	/* The group is the child's, whose pid is ours to reap: it cannot be somebody else's. */
 	kill(-c->pid, SIGKILL);
 	inis_pidfd_signal(c->pidfd, SIGKILL);
@@ -276,17 +277,21 @@ static void kill_child(const struct child *c)
 static int await(const struct template_steps *s, struct child *c, struct inis_error *err)
 {
 	struct pollfd fds[2] = {{.fd = c->pidfd, .events = POLLIN}, {.fd = s->interrupts, .events = POLLIN}};
-	int status;
+	int ready, status;
 
-	while (poll(fds, 2, -1) < 0 && errno == EINTR)
-		;
-	if (fds[1].revents) {
-		kill_child(c);
-		end_child(c);
-		return inis_fail(err, INIS_CONFLICT, "interrupted");
-	}
+	do
+		ready = poll(fds, 2, inis_deadline_poll(s->deadline));
+	while (ready < 0 && errno == EINTR);
+	if (ready == 0 || fds[1].revents)
+		kill_child(s, c);
 	status = end_child(c);
-	return status == 0 ? 0 : inis_fail(err, INIS_INTERNAL, "it ended with %d", status);
+	if (ready == 0)
+		return template_late(s->group, err);
+	if (fds[1].revents)
+		return inis_fail(err, INIS_CONFLICT, "interrupted");
+	if (status == 0)
+		return 0;
+	return template_group_blames(s->group, err) ? -1 : inis_fail(err, INIS_INTERNAL, "it ended with %d", status);
 }
 
 int template_step_run(const struct template_steps *s, const char *script, const char *const *args,
@@ -298,11 +303,13 @@ int template_step_run(const struct template_steps *s, const char *script, const 
 
 	for (; *args && n < sizeof(argv) / sizeof(argv[0]) - 1; args++)
 		argv[n++] = *args;
-	c.pid = inis_clone3(CLEAR_SIGNALS, -1, &c.pidfd, err);
+	c.pid = inis_clone3(CLEAR_SIGNALS, s->group->v2, &c.pidfd, err);
 	if (c.pid < 0)
 		return -1;
 	if (c.pid == 0) {
 		begin_child(s);
+		if (template_group_join(s->group, getpid(), NULL) < 0)
+			give_up("join the cgroup of the build");
 		close_others();
 		execv(SHELL, (char *const *)argv);
 		give_up("run " SHELL);
@@ -323,15 +330,16 @@ int template_step_confined(const struct template_steps *s, const char *script, i
 	ours = pair[0];
 	theirs = pair[1];
 	fcntl(theirs, F_SETFL, 0);
-	c.pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, -1, &c.pidfd, err);
+	c.pid = inis_clone3(NAMESPACES | CLEAR_SIGNALS, s->group->v2, &c.pidfd, err);
 	if (c.pid < 0)
 		return -1;
 	if (c.pid == 0) {
 		begin_child(s);
 		confined(theirs, script, inside);
 	}
-	if (map_ids(c.pid, err) < 0 || send_mounts(ours, c.pid, tree, debs, err) < 0) {
-		kill_child(&c);
+	if (template_group_join(s->group, c.pid, err) < 0 || map_ids(c.pid, err) < 0 ||
+	    send_mounts(ours, c.pid, tree, debs, err) < 0) {
+		kill_child(s, &c);
 		end_child(&c);
 		return -1;
 	}

@@ -2,14 +2,17 @@
  *
  * template_sandbox.h - runs the steps of a template's build.
  *
- * A step is a shell script. Its output goes to a log. It ends with its caller: when that is interrupted, or dies.
+ * A step is a shell script. Its output goes to a log. It ends with its caller: when that is interrupted, or dies. It runs
+ * within the limits of its build; err says which it has met.
  */
 #ifndef INIS_CLI_TEMPLATE_SANDBOX_H
 #define INIS_CLI_TEMPLATE_SANDBOX_H
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "cli/template_limits.h"
 
 /* template/NAME.sh */
 extern const char template_script_fetch[];
@@ -19,6 +22,8 @@ extern const char template_script_configure[];
 struct template_steps {
 	int log; /* what steps print */
 	int interrupts; /* signalfd: what is read there ends the build */
+	const struct template_group *group;
+	inis_ms deadline; /* INIS_NEVER: none */
 };
 
 /* Runs a script as the caller, with these arguments (NULL-terminated). */

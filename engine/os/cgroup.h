@@ -78,6 +78,9 @@ int inis_cgroup_oom_counter(const struct inis_cgroup_root *root, const char *uni
 int inis_cgroup_usage(const struct inis_cgroup_root *root, const char *unit, struct inis_cgroup_usage *out,
 		      struct inis_error *err);
 
+/* How often a new process was refused for want of room below pids_max. */
+uint64_t inis_cgroup_forks_refused(const struct inis_cgroup_root *root, const char *unit);
+
 /* Begins to freeze or thaw; done when inis_cgroup_frozen() says so. */
 int inis_cgroup_set_frozen(int v2, bool frozen, struct inis_error *err);
 /* Descriptor of cgroup.events, readable by EPOLLPRI after a change. */

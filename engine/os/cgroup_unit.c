@@ -202,6 +202,11 @@ int inis_cgroup_usage(const struct inis_cgroup_root *root, const char *unit, str
 	return 0;
 }
 
+uint64_t inis_cgroup_forks_refused(const struct inis_cgroup_root *root, const char *unit)
+{
+	return field_of(root->limits_v2 ? root->v2 : root->v1[INIS_V1_PIDS], unit, "pids.events", "max");
+}
+
 int inis_cgroup_set_frozen(int v2, bool frozen, struct inis_error *err)
 {
 	return inis_write_at(v2, "cgroup.freeze", frozen ? "1" : "0", err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The template "debian", built once from real packages and used by real sessions. The long tier builds the whole one.
 import assert from "node:assert/strict";
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { inis, Program } from "../cli/program.js";
@@ -266,6 +266,31 @@ test("a_build_that_ends_early_leaves_nothing", async () => {
       assert.equal(code, 125);
     }
     assert.deepEqual(left(), []);
+  }
+});
+
+/** What a build has left: below the templates, and of its cgroup. */
+const remains = () => [
+  ...readdirSync(join(server.stateDir, "templates")).filter((entry) => /debian|build/.test(entry)),
+  ...readdirSync("/sys/fs/cgroup").flatMap((at) => {
+    const { dev, ino } = statSync(join(server.stateDir, "templates"));
+    const name = `${dev.toString(16)}-${ino.toString(16)}`;
+    return ["/sys/fs/cgroup", join("/sys/fs/cgroup", at)]
+      .map((top) => join(top, "inis/templates", name))
+      .filter((group) => existsSync(group));
+  }),
+];
+
+test("T7_a_build_that_needs_more_than_it_may_use_says_so_and_leaves_nothing", async () => {
+  for (const [option, value, code, message] of [
+    ["--timeout", "100ms", 124, /fetching packages: a build may take 0 s \(--timeout\)/],
+    ["--memory", "8", 125, /fetching packages: it needs more memory than 8 MB \(--memory\)/],
+    ["--processes", "2", 125, /fetching packages: it needs more than 2 processes \(--processes\)/],
+  ] as const) {
+    const failed = await template("build", "debian", option, value, "--cache", CACHE, "--", ...PACKAGES);
+    assert.equal(failed.code, code, failed.stderr);
+    assert.match(failed.stderr, message);
+    assert.deepEqual(remains(), []);
   }
 });
 
