@@ -56,7 +56,7 @@ const SETS = {
   "oom.guest-first": "limits",
   "front.rights": "engine",
   "front.seccomp": "engine",
-  [FILTERS]: "kernel",
+  [FILTERS]: "kernel gain",
   [`${FILTERS},caps.bounding`]: "kernel",
   [`ns.user,${FILTERS}`]: "kernel",
   [`ns.user,${FILTERS},caps.bounding`]: "kernel agent",

@@ -22,6 +22,37 @@ test("without_sudo_no_set-uid_program_gains_anything", async () => {
   assert.equal(await withSudo.output("sudo -n id -u"), "0\n");
 });
 
+/** What a program that wants namespaces of its own says; not every machine has each of them. */
+const NESTED = [
+  ["unshare", "unshare --user --map-root-user true", /^unshare: unshare failed: Operation not permitted$/m],
+  ["unshare", "sudo -n unshare --mount true", /^unshare: unshare failed: Operation not permitted$/m],
+  ["nsenter", "sudo -n nsenter --target 1 --net true", /^nsenter: .*(Operation not permitted|Permission denied)$/m],
+  ["bwrap", "bwrap --unshare-all --ro-bind / / true", /^bwrap: .*(Operation not permitted|No permissions)/m],
+  ["podman", "podman run --rm scratch true", /operation not permitted/i],
+  ["mount", "sudo -n mount -t tmpfs none /mnt", /^mount: .*(permission denied|must be superuser)/m],
+] as const;
+
+test("T12_containers_inside_a_session_are_refused_with_a_message_and_at_once", async () => {
+  let tried = 0;
+  for (const [program, command, message] of NESTED) {
+    if ((await withSudo.exec(sh(`command -v ${program}`))).exit_code !== 0) continue;
+    const { exit_code, stderr, timed_out } = await withSudo.exec(sh(command), { timeout_ms: 60_000 });
+    assert(!timed_out, `${command} waits for what does not come`);
+    assert(exit_code > 0 && exit_code < 126, `${command}: ${exit_code} ${stderr}`);
+    assert.match(stderr, message, command);
+    tried++;
+  }
+  assert(tried >= 3, `${tried} were tried`);
+  assert.equal(await withSudo.output("sudo -n chroot / id -u"), "0\n", "a root directory of one's own is allowed");
+});
+
+test("T12_sudo_without_the_right_to_it_says_why", async () => {
+  const { exit_code, stdout, stderr } = await t.session.exec(sh("sudo -n id"));
+  assert.deepEqual([exit_code, stdout], [1, ""]);
+  assert.match(stderr, /^sudo: .*no new privileges/);
+  assert.match(await t.session.output("cat /proc/self/status"), /^Seccomp:\s+2$/m);
+});
+
 test("without_sudo_no_new_privileges_is_set_and_no_mount_honours_set-uid", async () => {
   assert.match(await t.session.output("cat /proc/self/status"), /^NoNewPrivs:\s+1$/m);
   const mounts = (await t.session.output("cat /proc/self/mountinfo")).trim().split("\n");

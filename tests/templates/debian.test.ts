@@ -113,9 +113,10 @@ test("the_programs_of_agents_work_are_there", () =>
 const MAKE_PACKAGES = `
 set -eu
 for name in local repository; do
-  mkdir -p $name/DEBIAN $name/usr/share/inis-$name
+  mkdir -p $name/DEBIAN $name/usr/bin
   printf 'Package: inis-%s\\nVersion: 1\\nArchitecture: all\\nMaintainer: T <t@example.invalid>\\nDescription: x\\n' $name >$name/DEBIAN/control
-  echo "from $name" >$name/usr/share/inis-$name/text
+  printf '#!/bin/sh\\necho "from %s"\\n' $name >$name/usr/bin/inis-$name
+  chmod 755 $name/usr/bin/inis-$name
   dpkg-deb --root-owner-group -b $name inis-$name.deb >/dev/null
 done
 mkdir -p /tmp/repo && mv inis-repository.deb /tmp/repo && cd /tmp/repo
@@ -134,17 +135,21 @@ test("T12_sudo_apt_get_install_works", () =>
   withSession({}, async (session) => {
     await session.output(MAKE_PACKAGES);
     await session.output("sudo apt-get -qq install -y /workspace/inis-local.deb >/dev/null");
-    assert.equal(await session.output("cat /usr/share/inis-local/text"), "from local\n");
+    assert.equal(await session.output("inis-local"), "from local\n");
     await session.output(FROM_REPOSITORY);
-    assert.equal(await session.output("cat /usr/share/inis-repository/text"), "from repository\n");
+    assert.equal(await session.output("inis-repository"), "from repository\n");
     assert.equal(await session.output("dpkg -s inis-repository | grep ^Status"), "Status: install ok installed\n");
-    await session.output("sudo apt-get -qq purge -y inis-local >/dev/null && ! test -e /usr/share/inis-local");
+    await session.output("sudo apt-get -qq purge -y inis-local >/dev/null && ! command -v inis-local");
   }));
 
 test("T12_without_sudo_nothing_gains_rights", () =>
   withSession({ no_sudo: true }, async (session) => {
-    assert.match(await session.output("cat /proc/self/status"), /^NoNewPrivs:\t1$/m);
-    assert.notEqual((await session.exec("sudo id")).exit_code, 0);
+    const status = await session.output("cat /proc/self/status");
+    assert.match(status, /^NoNewPrivs:\t1$/m);
+    assert.match(status, /^Seccomp:\t2$/m);
+    const { exit_code, stdout, stderr } = await session.exec("sudo -n id");
+    assert.deepEqual([exit_code, stdout], [1, ""]);
+    assert.match(stderr, /^sudo: .*no new privileges/);
     assert.notEqual((await session.exec("touch /usr/x")).exit_code, 0);
   }));
 
