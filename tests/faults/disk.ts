@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small disk of its own for the state of a server, which can be full, broken or gone: a real file system of the
-// kernel's on a loop device.
+// kernel's on a loop device, in a mount namespace of its own, since everybody else's would keep it from being unmounted.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readlinkSync,
   rmSync,
   statfsSync,
   truncateSync,
@@ -29,10 +30,10 @@ export class Disk {
   private readonly directory = mkdtempSync(join(tmpdir(), "inis-disk-"));
   private readonly below = join(this.directory, "below");
   private readonly image = join(this.below, "image");
-  private readonly ballast = join(this.directory, "disk", "ballast");
-  /** Where it is mounted. */
-  readonly path = join(this.directory, "disk");
+  /** Where it is mounted, in its namespace. */
+  private readonly path = join(this.directory, "disk");
   readonly stateDir = join(this.path, "state");
+  private readonly holder = spawn("unshare", ["--mount", "--propagation", "private", "sleep", "infinity"]);
 
   private constructor() {
     // The server's unprivileged part gets through.
@@ -42,14 +43,17 @@ export class Disk {
   }
 
   /** A disk of this many megabytes; all its blocks are for everybody, as root is who fills it. */
-  static make(megabytes: number): Disk {
+  static async make(megabytes: number): Promise<Disk> {
     const disk = new Disk();
     try {
       closeSync(openSync(disk.image, "w"));
       truncateSync(disk.image, megabytes << 20);
       run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image);
+      await eventually("it has a namespace", () => {
+        return readlinkSync(`/proc/${disk.namespace}/ns/mnt`) !== readlinkSync("/proc/self/ns/mnt");
+      });
       disk.mount();
-      mkdirSync(disk.stateDir);
+      mkdirSync(disk.seen(disk.stateDir));
       return disk;
     } catch (error) {
       disk.remove();
@@ -57,14 +61,33 @@ export class Disk {
     }
   }
 
+  /** The process whose mounts it is among. */
+  get namespace(): number {
+    return this.holder.pid!;
+  }
+
+  /** A path of its namespace, from here. */
+  private seen(path: string): string {
+    return join(`/proc/${this.namespace}/root`, path);
+  }
+
+  private inside(...command: string[]): SpawnSyncReturns<string> {
+    return spawnSync("nsenter", ["-m", "-t", String(this.namespace), ...command], { encoding: "utf8" });
+  }
+
+  private get ballast(): string {
+    return this.seen(join(this.path, "ballast"));
+  }
+
   /** Bytes that can still be written. */
   get free(): number {
-    const { bavail, bsize } = statfsSync(this.path);
+    const { bavail, bsize } = statfsSync(this.seen(this.path));
     return bavail * bsize;
   }
 
   private mount(): void {
-    run("mount", "-o", "loop,errors=remount-ro", this.image, this.path);
+    const { status, stderr } = this.inside("mount", "-o", "loop,errors=remount-ro", this.image, this.path);
+    assert.equal(status, 0, stderr);
   }
 
   /** Somebody else takes what is free, but for this many bytes. */
@@ -89,12 +112,12 @@ export class Disk {
   }
 
   remove(): void {
-    spawnSync("umount", ["-l", this.path]);
+    this.holder.kill("SIGKILL");
     rmSync(this.directory, { recursive: true, force: true });
   }
 
   private get device(): string {
-    return run("findmnt", "-no", "SOURCE", this.path).trim();
+    return run("losetup", "-nO", "NAME", "-j", this.image).trim();
   }
 
   /** The file system finds itself damaged, and from here on cannot be written. */
@@ -108,7 +131,7 @@ export class Disk {
 import fcntl, os, struct, sys
 EXT4_IOC_SHUTDOWN, NO_FLUSH = 0x8004587D, 2
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), EXT4_IOC_SHUTDOWN, struct.pack("I", NO_FLUSH))`;
-    run("python3", "-c", script, this.path);
+    run("python3", "-c", script, this.seen(this.path));
   }
 
   /** What an administrator does about it, once nobody uses the disk. */
@@ -121,7 +144,7 @@ fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), EXT4_IOC_SHUTDOWN, struct.pack("I
 
   /** Nobody uses it any more, in no other mount namespace either. */
   async unmount(): Promise<void> {
-    await eventually("the disk is not busy", () => spawnSync("umount", [this.path]).status === 0);
+    await eventually("the disk is not busy", () => this.inside("umount", this.path).status === 0);
     await eventually("the disk is free", () => run("losetup", "-j", this.image) === "");
   }
 }

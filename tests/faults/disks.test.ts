@@ -15,9 +15,9 @@ const NO_SPACE = /no (space left|room)/i;
 
 /** A server on a disk of its own, which is gone afterwards however the test went. */
 async function onDisk(context: TestContext, work: (server: Server, disk: Disk) => Promise<void>): Promise<void> {
-  const disk = Disk.make(256);
+  const disk = await Disk.make(256);
   try {
-    const server = await Server.start({ pool: 1, disk_mb: 1024 }, [], disk.stateDir);
+    const server = await Server.start({ pool: 1, disk_mb: 1024 }, [], disk);
     try {
       await work(server, disk);
       await server.stop();

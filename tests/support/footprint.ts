@@ -123,8 +123,8 @@ export function footprint(server: Server): Footprint {
     netns: new Set(pids.map(netnsOf)).size,
     mounts: [server.pid, broker].reduce((sum, pid) => sum + mountsNaming(pid, server.stateDir).length, 0),
     loops: loopsBelow(server.stateDir).length,
-    units: entries(join(server.stateDir, "units")).length,
-    sessions: entries(join(server.stateDir, "sessions")).length,
+    units: entries(server.state("units")).length,
+    sessions: entries(server.state("sessions")).length,
     frontFiles: openFiles(front),
     brokerFiles: openFiles(broker),
   };

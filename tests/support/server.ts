@@ -19,6 +19,12 @@ interface EngineFile {
   version: string;
 }
 
+/** Where the state of a server lies when it is not a temporary directory: in the mount namespace of a process. */
+export interface Place {
+  stateDir: string;
+  namespace: number;
+}
+
 export class Server {
   /** What the tests keep of the server, and its state too unless that is told to lie elsewhere. */
   private readonly directory = mkdtempSync(join(tmpdir(), "inis-test-"));
@@ -33,9 +39,9 @@ export class Server {
   private constructor(
     config?: JsonObject,
     private readonly inherited: number[] = [],
-    stateDir?: string,
+    private readonly place?: Place,
   ) {
-    this.stateDir = stateDir ?? this.directory;
+    this.stateDir = place?.stateDir ?? this.directory;
     if (!config) return;
     const file = join(this.directory, "config.json");
     writeFileSync(file, JSON.stringify(config));
@@ -43,11 +49,11 @@ export class Server {
   }
 
   /**
-   * Starts a server, with this configuration file if any; it is left these descriptors, as careless parents do. A state
-   * directory that is given stays the caller's to remove.
+   * Starts a server, with this configuration file if any; it is left these descriptors, as careless parents do. A place
+   * that is given stays the caller's to remove.
    */
-  static async start(config?: JsonObject, inherited: number[] = [], stateDir?: string): Promise<Server> {
-    const server = new Server(config, inherited, stateDir);
+  static async start(config?: JsonObject, inherited: number[] = [], place?: Place): Promise<Server> {
+    const server = new Server(config, inherited, place);
     try {
       await server.launch();
       return server;
@@ -92,11 +98,19 @@ export class Server {
     return existsSync(this.logFile) ? readFileSync(this.logFile, "utf8") : "";
   }
 
+  /** Something in the state directory, as it is seen from here. */
+  state(name: string): string {
+    const path = join(this.stateDir, name);
+    return this.place ? join(`/proc/${this.place.namespace}/root`, path) : path;
+  }
+
   /** Starts the program on this state directory, a second time too. */
   async launch(): Promise<void> {
-    const file = join(this.stateDir, "engine.json");
+    const file = this.state("engine.json");
     const args = ["serve", "--listen", "127.0.0.1:0", "--state-dir", this.stateDir, "--key-file", this.keyFile];
-    const child = spawn(join(binDir, "inisd"), [...args, ...this.args], {
+    const command = [join(binDir, "inisd"), ...args, ...this.args];
+    if (this.place) command.unshift("nsenter", "-m", "-t", String(this.place.namespace));
+    const child = spawn(command[0]!, command.slice(1), {
       stdio: ["ignore", "pipe", "pipe", ...this.inherited],
     });
     const log = createWriteStream(this.logFile, { flags: "a" });
@@ -158,8 +172,9 @@ export class Server {
     return { code, stderr };
   }
 
-  /** Destroys every session, ends the server and removes its state. */
+  /** Destroys every session, ends the server and removes its state; once. */
   async stop(): Promise<void> {
+    if (!existsSync(this.directory)) return;
     try {
       if (!this.child) await this.launch();
       await this.destroySessions();
@@ -172,7 +187,13 @@ export class Server {
   /** What a power cut does: everything ends at once, the sessions' processes too. */
   crash(): void {
     const left = this.child?.pid === undefined ? [] : descendants(this.child.pid);
-    for (const { pid } of left) process.kill(pid, "SIGKILL");
+    for (const { pid } of left) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch (error) {
+        assert.equal((error as NodeJS.ErrnoException).code, "ESRCH", "it went with another");
+      }
+    }
   }
 
   /** Ends whatever an orderly stop has left, so that a failed test disturbs no other. */
