@@ -10,28 +10,10 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/audit.h"
 #include "support.h"
-
-static int set_up(void **state)
-{
-	struct box *box = malloc(sizeof(*box));
-
-	box_make(box);
-	box_open(box);
-	*state = box;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	box_remove(*state);
-	free(*state);
-	return 0;
-}
 
 struct page {
 	int done;
@@ -156,15 +138,16 @@ static void rows_go_with_the_history(void **state)
 	assert_int_equal(list(box, 1, INT64_MAX, 10).count, 1); /* nor is it there */
 }
 
+#define CASE(name) cmocka_unit_test_setup_teardown(name, box_set_up, box_tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_was_put_is_listed_the_latest_first, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_row_that_is_put_again_is_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pages_lead_through_all_rows, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(rows_that_nobody_asked_for_are_written_and_numbers_go_on, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(rows_go_with_the_history, set_up, tear_down),
+		CASE(what_was_put_is_listed_the_latest_first),
+		CASE(a_row_that_is_put_again_is_replaced),
+		CASE(pages_lead_through_all_rows),
+		CASE(rows_that_nobody_asked_for_are_written_and_numbers_go_on),
+		CASE(rows_go_with_the_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,23 +19,6 @@
 
 #include "support.h"
 
-static int set_up(void **state)
-{
-	struct box *box = malloc(sizeof(*box));
-
-	box_make(box);
-	box_open(box);
-	*state = box;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	box_remove(*state);
-	free(*state);
-	return 0;
-}
-
 /* ---- loading ---- */
 
 struct loaded {
@@ -449,7 +432,7 @@ static void keys_are_valid_until_replaced_and_survive_a_restart(void **state)
 	assert_true(inis_store_key_find(box->store, "sk_three") >= 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, box_set_up, box_tear_down)
 
 int main(void)
 {

@@ -83,6 +83,31 @@ void box_remove(struct box *box)
 	rmdir(box->dir);
 }
 
+int box_set_up_closed(void **state)
+{
+	struct box *box = malloc(sizeof(*box));
+
+	if (!box)
+		abort();
+	box_make(box);
+	*state = box;
+	return 0;
+}
+
+int box_set_up(void **state)
+{
+	box_set_up_closed(state);
+	box_open(*state);
+	return 0;
+}
+
+int box_tear_down(void **state)
+{
+	box_remove(*state);
+	free(*state);
+	return 0;
+}
+
 struct inis_session_row box_row(int n)
 {
 	struct inis_session_row row = {.created_at = 1000 + n, .doc = "{\"size\":\"small\"}"};

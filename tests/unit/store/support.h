@@ -26,6 +26,11 @@ void box_close(struct box *box);
 /* Closes and removes the directory. */
 void box_remove(struct box *box);
 
+/* For cmocka: *state becomes a box of the case's own, with an open store in it or none. */
+int box_set_up(void **state);
+int box_set_up_closed(void **state);
+int box_tear_down(void **state);
+
 /* A live session numbered n; strings are static. */
 struct inis_session_row box_row(int n);
 /* Puts a row and waits for the answer; returns its code (INIS_OK when it is stored). */

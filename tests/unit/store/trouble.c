@@ -13,29 +13,12 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "support.h"
-
-static int set_up(void **state)
-{
-	struct box *box = malloc(sizeof(*box));
-
-	box_make(box);
-	*state = box;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	box_remove(*state);
-	free(*state);
-	return 0;
-}
 
 static char *path_of(const struct box *box, const char *name)
 {
@@ -181,11 +164,11 @@ static int set_up_small_disk(void **state)
 {
 	struct box *box;
 
-	set_up(state);
+	box_set_up_closed(state);
 	box = *state;
 	if (mount("tmpfs", box->dir, "tmpfs", 0, "size=16m,mode=0700") == 0)
 		return 0;
-	tear_down(state);
+	box_tear_down(state);
 	*state = NULL;
 	return 0;
 }
@@ -198,7 +181,7 @@ static int tear_down_small_disk(void **state)
 		return 0;
 	box_close(box);
 	umount2(box->dir, MNT_DETACH);
-	return tear_down(state);
+	return box_tear_down(state);
 }
 
 static void fill_disk(const struct box *box)
@@ -275,7 +258,7 @@ static void a_store_opens_on_a_full_disk_with_its_reserve(void **state)
 	assert_int_equal(box_put(box, &row), INIS_OK);
 }
 
-#define CASE(name)       cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name)       cmocka_unit_test_setup_teardown(name, box_set_up_closed, box_tear_down)
 #define SMALL_DISK(name) cmocka_unit_test_setup_teardown(name, set_up_small_disk, tear_down_small_disk)
 
 int main(void)
