@@ -34,6 +34,7 @@ export class Server {
   private readonly args: string[] = [];
   private child?: ChildProcess;
   private engine?: EngineFile;
+  private lastLogs = "";
   readonly stateDir: string;
 
   private constructor(
@@ -95,7 +96,7 @@ export class Server {
   }
 
   logs(): string {
-    return existsSync(this.logFile) ? readFileSync(this.logFile, "utf8") : "";
+    return existsSync(this.logFile) ? readFileSync(this.logFile, "utf8") : this.lastLogs;
   }
 
   /** Something in the state directory, as it is seen from here. */
@@ -199,6 +200,7 @@ export class Server {
   /** Ends whatever an orderly stop has left, so that a failed test disturbs no other. */
   private clear(): void {
     this.crash();
+    this.lastLogs = this.logs();
     rmSync(this.directory, { recursive: true, force: true });
   }
 
