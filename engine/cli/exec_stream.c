@@ -18,8 +18,8 @@
 
 #include "base/base64.h"
 #include "base/id.h"
+#include "cli/events.h"
 #include "cli/interrupt.h"
-#include "cli/sse.h"
 
 #define EXEC_ID_LENGTH 24
 #define TICK_MS        250
@@ -28,11 +28,7 @@ struct stream {
 	const struct cli_exec *exec;
 	struct cli_exec_end *end;
 	CURLM *multi;
-	struct cli_call call;
-	struct cli_sse sse;
-	struct inis_buf refusal; /* the answer, when it is not a stream */
-	struct inis_buf chunk;
-	char failure[256]; /* text of an error event, or of our own */
+	struct cli_events events; /* its failure is also that of the input */
 	bool ended, stopped;
 	bool over; /* the transfer of events is */
 	CURLcode result; /* of it */
@@ -44,55 +40,29 @@ struct stream {
 
 /* ---- events ---- */
 
-static int take_exit(struct stream *s, const char *data, size_t length)
+static int on_output(void *user, int fd, const uint8_t *data, size_t n)
 {
+	struct stream *s = user;
+
+	s->stopped = s->exec->output(s->exec->ctx, fd, data, n) < 0;
+	return s->stopped ? -1 : 0;
+}
+
+static void on_event(void *user, const char *event, const char *data, size_t length)
+{
+	struct stream *s = user;
 	int timed_out = 0, oom = 0;
 
+	if (strcmp(event, "exit") != 0)
+		return;
 	s->end->event = json_loadb(data, length, 0, NULL);
 	if (json_unpack(s->end->event, "{s:i, s?b, s?b}", "exit_code", &s->end->exit_code, "timed_out", &timed_out,
 			"oom", &oom) < 0)
-		snprintf(s->failure, sizeof(s->failure), "the server's exit event cannot be read");
+		snprintf(s->events.failure, sizeof(s->events.failure), "the server's exit event cannot be read");
 	else
 		s->ended = true;
 	s->end->timed_out = timed_out;
 	s->end->oom = oom;
-	return 0;
-}
-
-static int on_event(void *user, const char *event, const char *data, size_t length)
-{
-	struct stream *s = user;
-	int fd = strcmp(event, "stdout") == 0 ? 1 : strcmp(event, "stderr") == 0 ? 2 : -1;
-
-	if (strcmp(event, "exit") == 0)
-		return take_exit(s, data, length);
-	if (strcmp(event, "error") == 0)
-		snprintf(s->failure, sizeof(s->failure), "%.*s", (int)(length < 200 ? length : 200), data);
-	if (fd < 0)
-		return 0;
-	inis_buf_reset(&s->chunk);
-	if (!inis_base64_decode(&s->chunk, data, length)) {
-		snprintf(s->failure, sizeof(s->failure), "the server sent output that cannot be read");
-		return -1;
-	}
-	if (s->exec->output(s->exec->ctx, fd, s->chunk.data, s->chunk.len) == 0)
-		return 0;
-	s->stopped = true;
-	return -1;
-}
-
-static size_t on_data(char *data, size_t size, size_t count, void *user)
-{
-	struct stream *s = user;
-	size_t length = size * count;
-	long status = 0;
-
-	curl_easy_getinfo(s->call.easy, CURLINFO_RESPONSE_CODE, &status);
-	if (status != 200) {
-		inis_buf_append(&s->refusal, data, length);
-		return inis_buf_failed(&s->refusal) ? 0 : length;
-	}
-	return cli_sse_feed(&s->sse, data, length) < 0 ? 0 : length;
 }
 
 /* ---- input ---- */
@@ -118,7 +88,7 @@ static size_t on_feed(char *to, size_t size, size_t count, void *user)
 	while (n < 0 && errno == EINTR);
 	if (n < 0) {
 		s->input_broken = true;
-		snprintf(s->failure, sizeof(s->failure), "cannot read the input: %s", strerror(errno));
+		snprintf(s->events.failure, sizeof(s->events.failure), "cannot read the input: %s", strerror(errno));
 		return CURL_READFUNC_ABORT;
 	}
 	return (size_t)n;
@@ -168,7 +138,7 @@ static void feed_over(struct stream *s, CURLcode result)
 	if (s->input_broken || (status >= 200 && status < 300) || status == 404 || status == 409 || status == 410)
 		return;
 	cli_call_fail(&s->feed, result, &s->feed_answer, &why);
-	snprintf(s->failure, sizeof(s->failure), "the input could not be passed on: %.200s", why.message);
+	snprintf(s->events.failure, sizeof(s->events.failure), "the input could not be passed on: %.200s", why.message);
 	s->input_broken = true;
 }
 
@@ -194,7 +164,7 @@ static void take_messages(struct stream *s)
 	while ((message = curl_multi_info_read(s->multi, &left))) {
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		if (message->easy_handle == s->call.easy) {
+		if (message->easy_handle == s->events.call.easy) {
 			s->over = true;
 			s->result = message->data.result;
 		} else {
@@ -217,7 +187,7 @@ static int drive(struct stream *s, const struct cli_client *client, const struct
 		if (curl_multi_perform(s->multi, &running) != CURLM_OK)
 			return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
 		take_messages(s);
-		if (s->call.answered && !s->feeding && s->exec->input_fd >= 0) {
+		if (s->events.call.answered && !s->feeding && s->exec->input_fd >= 0) {
 			if (begin_feed(s, client, session, err) < 0)
 				return -1;
 			continue;
@@ -232,18 +202,11 @@ static int drive(struct stream *s, const struct cli_client *client, const struct
 
 static int outcome(struct stream *s, struct inis_error *err)
 {
-	long status = 0;
-
 	if (s->ended)
 		return CLI_EXEC_ENDED;
 	if (s->stopped)
 		return CLI_EXEC_STOPPED;
-	if (s->failure[0])
-		return inis_fail(err, INIS_INTERNAL, "%s", s->failure);
-	curl_easy_getinfo(s->call.easy, CURLINFO_RESPONSE_CODE, &status);
-	if (s->result != CURLE_OK || status != 200)
-		return cli_call_fail(&s->call, s->result, &s->refusal, err);
-	return inis_fail(err, INIS_BAD_GATEWAY, "the connection ended before the command did");
+	return cli_events_fail(&s->events, s->result, "the connection ended before the command did", NULL, err);
 }
 
 /* ---- the request ---- */
@@ -307,14 +270,12 @@ static int run(struct stream *s, const struct cli_client *client, const struct c
 	if (!body)
 		return -1;
 	snprintf(path, sizeof(path), "/v1/sessions/%s/exec?stream=true", session->id);
-	rc = cli_call_begin(&s->call, client, "POST", path, body, err);
+	rc = cli_events_begin(&s->events, client, "POST", path, body, err);
 	json_decref(body);
 	if (rc < 0)
 		return -1;
-	curl_easy_setopt(s->call.easy, CURLOPT_WRITEFUNCTION, on_data);
-	curl_easy_setopt(s->call.easy, CURLOPT_WRITEDATA, s);
 	s->multi = curl_multi_init();
-	if (!s->multi || curl_multi_add_handle(s->multi, s->call.easy) != CURLM_OK)
+	if (!s->multi || curl_multi_add_handle(s->multi, s->events.call.easy) != CURLM_OK)
 		return inis_fail(err, INIS_UNAVAILABLE, "out of memory");
 	rc = drive(s, client, session, err);
 	return rc < 0 ? -1 : outcome(s, err);
@@ -326,15 +287,13 @@ int cli_exec_stream(const struct cli_client *client, const struct cli_session *s
 	struct stream s = {
 		.exec = exec,
 		.end = end,
-		.call = CLI_CALL_INIT,
+		.events = {.output = on_output, .other = on_event, .user = &s},
 		.feed = CLI_CALL_INIT,
-		.sse = CLI_SSE_INIT(on_event, &s),
-		.refusal = INIS_BUF_INIT(65536),
 		.feed_answer = INIS_BUF_INIT(65536),
-		.chunk = INIS_BUF_INIT(CLI_SSE_LINE_MAX),
 	};
 	int rc;
 
+	cli_events_init(&s.events);
 	*end = (struct cli_exec_end){0};
 	rc = check_extensions(client, exec, err);
 	if (rc == 0 && exec->input_fd >= 0)
@@ -343,14 +302,11 @@ int cli_exec_stream(const struct cli_client *client, const struct cli_session *s
 		rc = run(&s, client, session, err);
 	if (s.multi && s.feed.easy)
 		curl_multi_remove_handle(s.multi, s.feed.easy);
-	if (s.multi && s.call.easy)
-		curl_multi_remove_handle(s.multi, s.call.easy);
+	if (s.multi && s.events.call.easy)
+		curl_multi_remove_handle(s.multi, s.events.call.easy);
 	curl_multi_cleanup(s.multi);
 	cli_call_end(&s.feed);
-	cli_call_end(&s.call);
-	cli_sse_free(&s.sse);
-	inis_buf_free(&s.refusal);
+	cli_events_end(&s.events);
 	inis_buf_free(&s.feed_answer);
-	inis_buf_free(&s.chunk);
 	return rc;
 }
