@@ -78,7 +78,7 @@ test("P11_T7_no_storm_of_forks_outlives_its_kill", async (context) => {
   const client = server.client();
   let session = await TestSession.create(client);
   await session.start("bystander", ["sleep", "600"]);
-  for (let round = 0; round < scaled(10, 1); round++) {
+  for (let round = 0; round < scaled(5, 1); round++) {
     for (const [name, end] of Object.entries(ENDS)) {
       const mark = `storm-${round}-${name}`;
       const gone = await end(session, mark, dice);
