@@ -222,7 +222,7 @@ uint32_t client_exec_start(struct client *c, struct inis_exec *m)
 	return channel;
 }
 
-static void take(struct inis_buf *to, uint64_t base, const struct inis_frame *f)
+void client_take(struct inis_buf *to, uint64_t base, const struct inis_frame *f)
 {
 	struct inis_unpack u;
 
@@ -243,10 +243,10 @@ void client_exec_finish_from(struct client *c, uint32_t channel, uint64_t out, s
 		if (f.channel != channel)
 			continue;
 		if (f.type == INIS_F_OUT) {
-			take(&o->out, out, &f);
+			client_take(&o->out, out, &f);
 			client_ack(c, channel, out + o->out.len, o->err.len);
 		} else if (f.type == INIS_F_ERR) {
-			take(&o->err, 0, &f);
+			client_take(&o->err, 0, &f);
 			client_ack(c, channel, out + o->out.len, o->err.len);
 		} else if (f.type == INIS_F_EXITED) {
 			break;
@@ -272,6 +272,16 @@ void client_run(struct client *c, const char *script, struct outcome *o)
 	struct inis_exec m = client_sh(script, argv);
 
 	client_exec_finish(c, client_exec_start(c, &m), o);
+}
+
+void client_succeed(const char *script)
+{
+	struct outcome o;
+
+	client_run(&client, script, &o);
+	if (o.exited.exit_code != 0)
+		fail_msg("%s: %d %s", script, o.exited.exit_code, outcome_err(&o));
+	outcome_free(&o);
 }
 
 /* ---- a program of tests ---- */

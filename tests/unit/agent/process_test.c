@@ -118,15 +118,6 @@ static uint32_t send_logs(const char *name, struct inis_logs m)
 	return channel;
 }
 
-static void take(struct inis_buf *to, uint64_t first, const struct inis_frame *f)
-{
-	struct inis_unpack u;
-
-	inis_unpack_init(&u, f->payload, f->length);
-	assert_int_equal(inis_unpack_u64(&u), first + to->len);
-	inis_buf_append(to, u.at, u.left);
-}
-
 static void begin_log(uint32_t channel, struct log *l)
 {
 	struct inis_frame f;
@@ -156,9 +147,9 @@ static bool log_frame(uint32_t channel, struct log *l)
 	}
 	assert_true(f.type == INIS_F_OUT || f.type == INIS_F_ERR);
 	if (f.type == INIS_F_OUT)
-		take(&l->out, l->out_first, &f);
+		client_take(&l->out, l->out_first, &f);
 	else
-		take(&l->err, l->err_first, &f);
+		client_take(&l->err, l->err_first, &f);
 	client_ack(&client, channel, l->out_first + l->out.len, l->err_first + l->err.len);
 	return true;
 }
