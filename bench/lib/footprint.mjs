@@ -44,10 +44,17 @@ function command(pid) {
   return attempt(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim(), "");
 }
 
-/** Proportional set size in KiB: all of it, and what no file backs. */
+/**
+ * Proportional set size in KiB: all of it, and what no file backs. The process that an agent keeps ready lives in the
+ * agent's memory: two processes with the same mappings at the same addresses, which are random, are counted once.
+ */
 export function pss(pids) {
   const sum = { all: 0, withoutFiles: 0 };
+  const counted = new Set();
   for (const pid of pids) {
+    const mappings = attempt(() => readFileSync(`/proc/${pid}/maps`, "utf8"), "");
+    if (counted.has(mappings)) continue;
+    counted.add(mappings);
     const text = attempt(() => readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"), "");
     const field = (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0);
     sum.all += field("Pss");

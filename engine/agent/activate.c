@@ -15,11 +15,11 @@
 
 #include "agent/agent.h"
 #include "agent/cgroup.h"
+#include "agent/launch.h"
 #include "agent/listener.h"
 #include "agent/mounts.h"
 #include "agent/pause.h"
 #include "agent/rights.h"
-#include "agent/user.h"
 #include "base/cleanup.h"
 #include "base/wall.h"
 #include "os/fd.h"
@@ -109,33 +109,42 @@ static int enter(const struct order *o, struct inis_error *err)
 }
 
 /* 0, 1 and 2 are the guest's /dev/null from here on: nothing of the host stays open. */
-static int open_own_files(struct inis_error *err)
+static int leave_old_files(struct inis_error *err)
 {
-	agent.null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (agent.null < 0)
+	cleanup_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
 		return inis_fail_errno(err, "open /dev/null");
 	for (int fd = 0; fd <= 2; fd++) {
-		if (dup2(agent.null, fd) < 0)
+		if (dup2(null, fd) < 0)
 			return inis_fail_errno(err, "redirect to /dev/null");
 	}
-	agent.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (agent.proc < 0)
-		return inis_fail_errno(err, "open /proc");
 	return 0;
 }
 
-static int become_guest(const struct order *o, struct inis_error *err)
+/* All that can be done ahead: a create waits for what comes after. */
+static int be_blank(struct inis_error *err)
 {
-	if (enter(o, err) < 0 || open_own_files(err) < 0)
+	if ((WALL("ns.net") && inis_net_lo_up(err) < 0) || mounts_prepare(err) < 0 || cgroup_open(err) < 0)
+		return -1;
+	return rights_be_blank(err) < 0 || launch_prepare(err) < 0 ? -1 : 0;
+}
+
+static int move_in(const struct order *o, struct inis_error *err)
+{
+	if (enter(o, err) < 0 || leave_old_files(err) < 0)
 		return -1;
 	if (sethostname(o->msg.hostname, strlen(o->msg.hostname)) < 0)
 		return inis_fail_errno(err, "set the host name");
-	if (pause_open(err) < 0)
-		return -1;
-	guest_user();
-	if (rights_drop(o->msg.flags & INIS_UNIT_NO_SUDO, err) < 0)
-		return -1;
 	return listener_start(err);
+}
+
+/* Goes on while the broker connects; nobody is served before it is done. */
+static int settle_in(const struct order *o, struct inis_error *err)
+{
+	if (mounts_leave_old_root(err) < 0 || pause_open(err) < 0 || launch_welcome(err) < 0)
+		return -1;
+	return rights_drop(o->msg.flags & INIS_UNIT_NO_SUDO, err);
 }
 
 void activate(void)
@@ -145,17 +154,18 @@ void activate(void)
 
 	if (!order)
 		exit(1);
-	/* All that can be done ahead: a create waits for what comes after. */
-	if ((WALL("ns.net") && inis_net_lo_up(&err) < 0) || mounts_prepare(&err) < 0 || cgroup_open(&err) < 0) {
+	if (be_blank(&err) < 0) {
 		say(INIS_UNIT_FAILED, &err);
 		exit(1);
 	}
 	say(INIS_UNIT_READY, NULL);
-	if (receive_order(order, &err) < 0 || become_guest(order, &err) < 0) {
+	if (receive_order(order, &err) < 0 || move_in(order, &err) < 0) {
 		say(INIS_UNIT_FAILED, &err);
 		exit(1);
 	}
-	free(order);
 	say(INIS_UNIT_ACTIVE, NULL);
+	if (settle_in(order, &err) < 0)
+		exit(1);
+	free(order);
 	close(INIS_UNIT_FD);
 }

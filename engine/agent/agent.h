@@ -5,6 +5,7 @@
 #ifndef INIS_AGENT_AGENT_H
 #define INIS_AGENT_AGENT_H
 
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #include "agent/list.h"
@@ -22,8 +23,8 @@
 struct agent {
 	struct inis_events events;
 	struct rlimit nofile; /* what children get: what the agent was given, up to a bound of ours */
-	int proc; /* /proc of the unit */
-	int null; /* /dev/null of the unit */
+	bool filtered; /* it runs under the base filter, and so does what it starts */
+	bool no_new_privs; /* of every command */
 	int spool; /* the spool directory: wire/spool_proto.h */
 };
 

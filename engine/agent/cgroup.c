@@ -24,7 +24,7 @@ static int root = -1;
 static int oom_counter = -1;
 static uint64_t last_number;
 
-/* Leaves whose command has ended while something it left behind lives on. */
+/* Leaves whose command has ended; what it left behind may live on. */
 static struct list lingering = LIST_INIT(lingering);
 
 static void leaf_name(uint64_t number, char name[static NAME_SIZE])
@@ -90,15 +90,19 @@ void cgroup_set_oom_counter(int fd)
 	oom_counter = fd;
 }
 
-uint64_t cgroup_oom_kills(void)
+/* From a file of such lines that is kept open. */
+static uint64_t counter(int fd, const char *key)
 {
 	char text[512];
-	ssize_t n = oom_counter < 0 ? -1 : pread(oom_counter, text, sizeof(text) - 1, 0);
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	return line_value(text, "oom_kill ");
+	text[n > 0 ? n : 0] = '\0';
+	return line_value(text, key);
+}
+
+uint64_t cgroup_oom_kills(void)
+{
+	return oom_counter < 0 ? 0 : counter(oom_counter, "oom_kill ");
 }
 
 int leaf_make(struct leaf *leaf, struct inis_error *err)
@@ -118,6 +122,7 @@ int leaf_make(struct leaf *leaf, struct inis_error *err)
 		leaf->number = 0;
 		return -1;
 	}
+	leaf->cpu = openat(leaf->fd, "cpu.stat", O_RDONLY | O_CLOEXEC);
 	return 0;
 }
 
@@ -152,11 +157,7 @@ void leaf_kill(const struct leaf *leaf)
 
 uint64_t leaf_cpu_us(const struct leaf *leaf)
 {
-	char text[512];
-
-	if (leaf->fd < 0 || read_text(leaf->fd, "cpu.stat", text, sizeof(text)) <= 0)
-		return 0;
-	return line_value(text, "usage_usec ");
+	return leaf->cpu < 0 ? 0 : counter(leaf->cpu, "usage_usec ");
 }
 
 struct remnant {
@@ -166,18 +167,16 @@ struct remnant {
 
 void leaf_release(struct leaf *leaf)
 {
-	struct remnant *r;
+	struct remnant *r = leaf->number == 0 ? NULL : malloc(sizeof(*r));
 
 	close_fd(&leaf->fd);
-	if (leaf->number == 0)
-		return;
-	if (remove_leaf(leaf->number) < 0 && errno == EBUSY) {
-		r = malloc(sizeof(*r));
-		/* Without memory the directory stays until the unit ends: it costs a few kilobytes. */
-		if (r) {
-			r->number = leaf->number;
-			list_append(&lingering, &r->node);
-		}
+	close_fd(&leaf->cpu);
+	if (r) {
+		r->number = leaf->number;
+		list_append(&lingering, &r->node);
+	} else if (leaf->number != 0) {
+		/* If something lives there, the directory stays until the unit ends: it costs a few kilobytes. */
+		remove_leaf(leaf->number);
 	}
 	leaf->number = 0;
 }

@@ -16,11 +16,12 @@
 struct leaf {
 	uint64_t number; /* its name; 0: none */
 	int fd; /* its directory */
+	int cpu; /* its cpu.stat; -1: not to be had */
 };
 
-#define LEAF_INIT        \
-	{                \
-		.fd = -1 \
+#define LEAF_INIT                   \
+	{                           \
+		.fd = -1, .cpu = -1 \
 	}
 
 /* Mounts, and proves that a leaf can be made. */
@@ -40,8 +41,8 @@ void leaf_kill(const struct leaf *leaf);
 uint64_t leaf_cpu_us(const struct leaf *leaf);
 
 /*
- * The owner is done with it: removed at once, or, while something in the background lives there, when that has
- * ended. cgroup_sweep() looks again; call it when processes were reaped.
+ * The owner is done with it. cgroup_sweep() removes those in which nothing lives any more: call it when there is time,
+ * and when processes were reaped.
  */
 void leaf_release(struct leaf *leaf);
 void cgroup_sweep(void);

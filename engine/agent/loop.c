@@ -8,7 +8,7 @@
 
 #include "agent/link.h"
 
-struct agent agent = {.events.epoll = -1, .proc = -1, .null = -1, .spool = -1};
+struct agent agent = {.events.epoll = -1, .spool = -1};
 unsigned char agent_scratch[AGENT_SCRATCH];
 
 static struct list work = LIST_INIT(work);

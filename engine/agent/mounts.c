@@ -63,15 +63,13 @@ static int make_kernel_mounts(struct inis_error *err)
 	return kernel.mqueue < 0 ? -1 : 0;
 }
 
-/* The new root is put over the old one, entered by descriptor, and the old one dropped. */
+/* The new root is put over the old one and entered by descriptor; the old one then lies on it, out of every path. */
 static int pivot(int root, struct inis_error *err)
 {
 	if (inis_mount_attach(root, AT_FDCWD, "/", err) < 0)
 		return -1;
 	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
 		return inis_fail_errno(err, "pivot_root");
-	if ((WALL("mounts.old-root") && syscall(SYS_umount2, ".", DETACH) < 0) || chdir("/") < 0)
-		return inis_fail_errno(err, "leave the old root");
 	return 0;
 }
 
@@ -178,5 +176,12 @@ int mounts_enter(int root, const struct given_mount *given, unsigned n, uint32_t
 	close_fd(&kernel.pts);
 	close_fd(&kernel.shm);
 	close_fd(&kernel.mqueue);
+	return 0;
+}
+
+int mounts_leave_old_root(struct inis_error *err)
+{
+	if ((WALL("mounts.old-root") && syscall(SYS_umount2, ".", DETACH) < 0) || chdir("/") < 0)
+		return inis_fail_errno(err, "leave the old root");
 	return 0;
 }

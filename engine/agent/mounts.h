@@ -19,9 +19,12 @@ struct given_mount {
 int mounts_prepare(struct inis_error *err);
 
 /*
- * Makes `root` the root directory, attaches the given mounts in order and those that were
- * prepared. Nothing of the old root is reachable afterwards.
+ * Makes `root` the root directory of every process of the unit, attaches the given mounts in order and those that were
+ * prepared. No path leads into the old root afterwards.
  */
 int mounts_enter(int root, const struct given_mount *given, unsigned n, uint32_t shm_mb, struct inis_error *err);
+
+/* Then the old root is let go, which waits for the kernel; before the guest runs anything. */
+int mounts_leave_old_root(struct inis_error *err);
 
 #endif

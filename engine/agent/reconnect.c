@@ -40,9 +40,11 @@ static enum inis_resume_state resume(const struct inis_reconnect *r)
 
 int reconnect(const void *data, size_t n)
 {
-	cleanup_free struct inis_reconnect *list = calloc(INIS_RECONNECT_MAX, sizeof(*list));
+	/* An entry has more than one byte, and mostly there is none. */
+	uint32_t max = n < INIS_RECONNECT_MAX ? (uint32_t)n : INIS_RECONNECT_MAX;
+	cleanup_free struct inis_reconnect *list = calloc(max, sizeof(*list));
 	cleanup_buf struct inis_buf b = INIS_BUF_INIT(0);
-	int count = list ? inis_reconnect_unpack(data, n, list, INIS_RECONNECT_MAX) : -1;
+	int count = list ? inis_reconnect_unpack(data, n, list, max) : -1;
 
 	if (count < 0)
 		return -1;

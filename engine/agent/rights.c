@@ -42,12 +42,15 @@
  */
 #define AGENT_CAPS (BIT(CAP_SYS_ADMIN) | BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP) | BIT(CAP_KILL))
 
+/* Once more: the pipes that wait for the first command become the guest user's. */
+#define BLANK_CAPS (AGENT_CAPS | BIT(CAP_CHOWN))
+
 const struct sock_fprog guest_filter = {
 	.len = sizeof(SECCOMP_GUEST) / sizeof(SECCOMP_GUEST[0]),
 	.filter = (struct sock_filter *)SECCOMP_GUEST,
 };
 
-static const struct sock_fprog base_filter = {
+const struct sock_fprog base_filter = {
 	.len = sizeof(SECCOMP_BASE) / sizeof(SECCOMP_BASE[0]),
 	.filter = (struct sock_filter *)SECCOMP_BASE,
 };
@@ -100,12 +103,12 @@ void rights_begin(void)
 		syscall(SYS_close_range, INIS_UNIT_FD + 1, ~0U, 0);
 }
 
-static int set_agent_caps(struct inis_error *err)
+static int keep_caps(uint64_t caps, struct inis_error *err)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {
-		{.effective = (uint32_t)AGENT_CAPS, .permitted = (uint32_t)AGENT_CAPS},
-		{.effective = (uint32_t)(AGENT_CAPS >> 32), .permitted = (uint32_t)(AGENT_CAPS >> 32)},
+		{.effective = (uint32_t)caps, .permitted = (uint32_t)caps},
+		{.effective = (uint32_t)(caps >> 32), .permitted = (uint32_t)(caps >> 32)},
 	};
 
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -114,14 +117,23 @@ static int set_agent_caps(struct inis_error *err)
 	return 0;
 }
 
-int rights_drop(bool no_sudo, struct inis_error *err)
+int rights_be_blank(struct inis_error *err)
 {
 	if ((WALL("caps.bounding") && inis_bounding_keep(GUEST_CAPS, err) < 0) ||
-	    (WALL("caps.agent") && set_agent_caps(err) < 0))
+	    (WALL("caps.agent") && keep_caps(BLANK_CAPS, err) < 0))
 		return -1;
-	if (no_sudo && WALL("no-sudo.no-new-privs") && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	return 0;
+}
+
+int rights_drop(bool no_sudo, struct inis_error *err)
+{
+	if (WALL("caps.agent") && keep_caps(AGENT_CAPS, err) < 0)
+		return -1;
+	agent.no_new_privs = no_sudo && WALL("no-sudo.no-new-privs");
+	if (agent.no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return inis_fail_errno(err, "set no_new_privs");
 	if (WALL("seccomp.base") && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &base_filter) < 0)
 		return inis_fail_errno(err, "load the system call filter");
+	agent.filtered = true;
 	return 0;
 }

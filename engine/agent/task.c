@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "agent/agent.h"
+#include "agent/launch.h"
 #include "agent/link.h"
 #include "agent/reap.h"
 
@@ -43,6 +44,7 @@ static void end(struct task *t)
 	t->stage = TASK_OVER;
 	list_remove(&t->node);
 	leaf_release(&t->leaf);
+	launch_make_ready();
 	t->over(t);
 }
 

@@ -156,12 +156,12 @@ void call_done(struct agent_call *c, const struct agent_result *r, const struct 
 	if (c->over)
 		return;
 	call_enter(c);
-	/* The agent keeps an ended exec until it is told that we have the end. */
-	if (c->rule->runs)
-		call_control(c, INIS_F_RELEASE, NULL);
 	unlink_call(c);
 	call_count_end(c, r);
 	c->handler.done(c->ctx, r, err);
+	/* The agent keeps an ended exec until it is told that we have the end; whoever waits for that comes first. */
+	if (c->rule->runs)
+		call_control(c, INIS_F_RELEASE, NULL);
 	call_leave(c);
 }
 

@@ -5,7 +5,7 @@
 #include "store/worker.h"
 
 #define FOREVER_MS (3600 * 1000)
-#define LATER_MS   200 /* longest wait of what has no hurry, unless the thread is busy */
+#define LATER_MS   200 /* longest wait of what has no hurry */
 
 /* Waits for jobs or the time of the next idle call. NULL with *stop: nothing is left and the end is wanted. */
 static struct job *take_batch(struct worker *w, uint64_t wait_ms, bool *stop)
@@ -13,15 +13,11 @@ static struct job *take_batch(struct worker *w, uint64_t wait_ms, bool *stop)
 	struct job *batch;
 
 	uv_mutex_lock(&w->lock);
-	if (!w->queue && !w->later && !w->stopping)
+	if (!w->queue && !w->stopping)
 		uv_cond_timedwait(&w->wake, &w->lock, wait_ms * 1000000);
-	if (!w->queue && w->later && !w->stopping)
-		uv_cond_timedwait(&w->wake, &w->lock, (uint64_t)LATER_MS * 1000000);
-	*w->later_tail = w->queue;
-	batch = w->later;
-	w->queue = w->later = NULL;
+	batch = w->queue;
+	w->queue = NULL;
 	w->queue_tail = &w->queue;
-	w->later_tail = &w->later;
 	*stop = !batch && w->stopping;
 	uv_mutex_unlock(&w->lock);
 	return batch;
@@ -61,10 +57,34 @@ static void thread_main(void *arg)
 	uv_async_send(&w->async);
 }
 
-static void on_async_closed(uv_handle_t *handle)
+/* Hands over what had no hurry, and `job` behind it when there is one. Woken outside the lock: it is free then. */
+static void hand_over(struct worker *w, struct job *job)
+{
+	*w->later_tail = job;
+	if (!w->later)
+		return;
+	uv_mutex_lock(&w->lock);
+	*w->queue_tail = w->later;
+	while (*w->queue_tail)
+		w->queue_tail = &(*w->queue_tail)->next;
+	uv_mutex_unlock(&w->lock);
+	uv_cond_signal(&w->wake);
+	w->later = NULL;
+	w->later_tail = &w->later;
+}
+
+static void on_later(uv_timer_t *timer)
+{
+	hand_over(timer->data, NULL);
+}
+
+/* One of the two handles; the second one ends it. */
+static void on_handle_closed(uv_handle_t *handle)
 {
 	struct worker *w = handle->data;
 
+	if (--w->handles > 0)
+		return;
 	uv_cond_destroy(&w->wake);
 	uv_mutex_destroy(&w->lock);
 	w->active = false;
@@ -93,7 +113,8 @@ static void on_async(uv_async_t *async)
 		return;
 	if (w->has_thread)
 		uv_thread_join(&w->thread);
-	uv_close((uv_handle_t *)async, on_async_closed);
+	uv_close((uv_handle_t *)&w->timer, on_handle_closed);
+	uv_close((uv_handle_t *)async, on_handle_closed);
 }
 
 int worker_start(struct worker *w, uv_loop_t *loop, struct inis_error *err)
@@ -112,7 +133,9 @@ int worker_start(struct worker *w, uv_loop_t *loop, struct inis_error *err)
 		uv_mutex_destroy(&w->lock);
 		return inis_fail(err, INIS_UNAVAILABLE, "no event for a thread");
 	}
-	w->async.data = w;
+	uv_timer_init(loop, &w->timer);
+	w->async.data = w->timer.data = w;
+	w->handles = 2;
 	w->active = true;
 	w->has_thread = uv_thread_create(&w->thread, thread_main, w) == 0;
 	if (!w->has_thread)
@@ -123,27 +146,21 @@ int worker_start(struct worker *w, uv_loop_t *loop, struct inis_error *err)
 void worker_add(struct worker *w, struct job *job)
 {
 	job->next = NULL;
-	uv_mutex_lock(&w->lock);
-	*w->queue_tail = job;
-	w->queue_tail = &job->next;
-	uv_cond_signal(&w->wake);
-	uv_mutex_unlock(&w->lock);
+	hand_over(w, job);
 }
 
 void worker_add_later(struct worker *w, struct job *job)
 {
 	job->next = NULL;
-	uv_mutex_lock(&w->lock);
-	/* The first one makes the thread look at the time; the others must not cut its wait short. */
 	if (!w->later)
-		uv_cond_signal(&w->wake);
+		uv_timer_start(&w->timer, on_later, LATER_MS, 0);
 	*w->later_tail = job;
 	w->later_tail = &job->next;
-	uv_mutex_unlock(&w->lock);
 }
 
 void worker_stop(struct worker *w)
 {
+	hand_over(w, NULL);
 	uv_mutex_lock(&w->lock);
 	w->stopping = true;
 	if (!w->has_thread)

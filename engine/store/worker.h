@@ -31,10 +31,12 @@ struct worker {
 
 	uv_thread_t thread;
 	uv_async_t async;
+	uv_timer_t timer;
+	struct job *later, **later_tail; /* the loop's: handed over with the next of queue, or when the timer fires */
+	int handles; /* that are not closed */
 	uv_mutex_t lock;
 	uv_cond_t wake;
 	struct job *queue, **queue_tail; /* under lock */
-	struct job *later, **later_tail; /* under lock: taken with the next of queue, or by themselves after a while */
 	struct job *done, **done_tail; /* under lock */
 	bool stopping; /* under lock */
 	bool stopped; /* under lock */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { footprint } from "../support/footprint.js";
+import { footprint, settledFootprint } from "../support/footprint.js";
 import { eventually, parallel, sleep, withinMs } from "../support/helpers.js";
 import { generator, testSeed } from "../support/random.js";
 import { sh } from "../support/session.js";
@@ -106,7 +106,7 @@ test("X16_200_streams_cut_at_random_bytes_leave_no_trace", async (context) => {
   const dice = generator(seed);
   context.diagnostic(`INIS_TEST_SEED=${seed}`);
   await t.session.output("true");
-  const before = footprint(t.server);
+  const before = await settledFootprint(t.server);
   await parallel(20, 200, async (i) => {
     // In the request's head and body; in the answer's head and first events; anywhere in what follows.
     const bytes = [1 + dice(400), 300 + dice(600), dice(1 << 18)][i % 3]!;

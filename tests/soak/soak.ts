@@ -7,7 +7,7 @@
 // while nothing goes on, so that what a request holds for its time is not taken for what it leaves behind.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { descendants, openFiles, role } from "../support/footprint.js";
+import { guestInits, openFiles, role } from "../support/footprint.js";
 import { repository } from "../support/paths.js";
 import { Server } from "../support/server.js";
 import { TestSession } from "../support/session.js";
@@ -43,14 +43,10 @@ function measure(name: string, pid: number): Record<string, number> {
   };
 }
 
-/** PID 1 of each session that stays; those that come and go are younger than all of these. */
-function agents(server: Server): number[] {
-  return descendants(server.pid)
-    .filter(({ command }) => command[0] === "inis-agent")
-    .map(({ pid }) => pid);
-}
-
-/** Found once: a process that was started anew would be missed, as it should be. */
+/**
+ * Found once: a process that was started anew would be missed, as it should be. The agents are those of the sessions that
+ * stay; those of sessions that come and go are younger.
+ */
 interface Measured {
   front: number;
   broker: number;
@@ -87,10 +83,10 @@ async function collect(pids: Measured, load: Load): Promise<Sample[]> {
 
 /** Blank units of the pool have agents too: those of the sessions are found while there is no pool. */
 async function stayingSessions(server: Server): Promise<{ sessions: TestSession[]; residents: number[] }> {
-  const before = new Set(agents(server));
+  const before = new Set(guestInits(server));
   const sessions: TestSession[] = [];
   for (let i = 0; i < STAYING; i++) sessions.push(await TestSession.create(server.client()));
-  return { sessions, residents: agents(server).filter((pid) => !before.has(pid)) };
+  return { sessions, residents: guestInits(server).filter((pid) => !before.has(pid)) };
 }
 
 async function run(): Promise<{ samples: Sample[]; counts: Record<string, number> }> {

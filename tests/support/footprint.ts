@@ -45,11 +45,30 @@ export function descendants(root: number): ProcessRow[] {
   return found;
 }
 
-/** PID 1 of the one unit in which a process with this text in its command line runs. */
-export function guestInit(server: Server, text: string): number {
+const isAgent = (row: ProcessRow | undefined) => row !== undefined && /inis-agent/.test(row.command[0] ?? "");
+
+/** First processes of units: not those that they keep ready for the next command, which have no name of their own yet. */
+export function guestInits(server: Server): number[] {
+  const rows = descendants(server.pid);
+  const parent = (row: ProcessRow) => rows.find(({ pid }) => pid === row.parent);
+  return rows.filter((row) => isAgent(row) && !isAgent(parent(row))).map(({ pid }) => pid);
+}
+
+function findInit(server: Server, text: string): ProcessRow | undefined {
   const rows = descendants(server.pid);
   let row = rows.find(({ command }) => command.some((word) => word.includes(text)));
-  while (row && !/inis-agent/.test(row.command[0] ?? "")) row = rows.find(({ pid }) => pid === row!.parent);
+  while (row && !isAgent(row)) row = rows.find(({ pid }) => pid === row!.parent);
+  return row;
+}
+
+/** PID 1 of the one unit in which a process with this text in its command line runs, or has just been started. */
+export function guestInit(server: Server, text: string): number {
+  let row = findInit(server, text);
+  /* A new program has its arguments a moment after it has begun. */
+  for (let i = 0; !row && i < 100; i++) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    row = findInit(server, text);
+  }
   assert(row, `no unit runs ${text}`);
   return row.pid;
 }

@@ -140,7 +140,8 @@ struct container {
 	struct room room;
 	struct cunit *units;
 	struct want *wants; /* oldest first */
-	struct inis_cgroup_limits usual; /* of the last create: blank units get them, the next one is likely to want them */
+	struct inis_cgroup_limits
+		usual; /* of the last create: blank units get them, the next one is likely to want them */
 	struct inis_error last_start; /* why the last unit could not be started; a create that waits gets it */
 };
 

@@ -23,7 +23,8 @@ struct cunit *cunit_new(struct container *c, const struct unit_id *id)
 		return NULL;
 	cu->c = c;
 	cu->u.id = *id;
-	cu->u.pidfd = cu->dir = cu->cgroup = cu->sock = cu->agent = cu->root = cu->usr = cu->cgroup_events = cu->userns = -1;
+	cu->u.pidfd = cu->dir = cu->cgroup = cu->sock = cu->agent = cu->root = cu->usr = cu->cgroup_events =
+		cu->userns = -1;
 	cu->layer.mount = cu->layer.loop = -1;
 	cu->sock_watch = (struct inis_watch)INIS_WATCH_INIT(on_socket);
 	cu->exit_watch = (struct inis_watch)INIS_WATCH_INIT(on_exit_event);

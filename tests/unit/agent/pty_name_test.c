@@ -165,9 +165,9 @@ static void expect_nothing_left(struct client *c)
 {
 	struct outcome o;
 
-	for (int i = 0; unit_count(&unit) > 1 && i < 600; i++)
+	for (int i = 0; unit_guests(&unit) > 0 && i < 600; i++)
 		usleep(50000);
-	assert_int_equal(unit_count(&unit), 1);
+	assert_int_equal(unit_guests(&unit), 0);
 	client_run(c, "ls /dev/pts", &o);
 	assert_string_equal(outcome_out(&o), "ptmx\n");
 	outcome_free(&o);
@@ -440,7 +440,7 @@ static void an_end_waits_for_its_owner_and_the_name_is_free(void **state)
 	shown_free(&s);
 	channel = attach(&c, "main", 24, 80, "echo first; exit 4", &s);
 	read_until(&c, channel, &s, "first\r\n");
-	while (unit_count(&unit) > 1)
+	while (unit_guests(&unit) > 0)
 		usleep(20000);
 	fresh = attach(&c, "main", 24, 80, "echo second; exit 5", &next);
 	assert_int_equal(next.info.flags, INIS_PTY_STARTED);

@@ -333,7 +333,7 @@ int unit_connect(const struct unit *u)
 
 static unsigned count(const char *before, const char *path, const char *after)
 {
-	char command[160];
+	char command[256];
 	unsigned n = 0;
 	FILE *p;
 
@@ -345,9 +345,11 @@ static unsigned count(const char *before, const char *path, const char *after)
 	return n;
 }
 
-unsigned unit_count(const struct unit *u)
+unsigned unit_guests(const struct unit *u)
 {
-	return count("find", u->cgroup, "-name cgroup.procs -exec cat {} + | wc -l");
+	return count("find", u->cgroup,
+		     "-name cgroup.procs -exec cat {} + | while read p; do cat /proc/$p/comm; done 2>/dev/null |"
+		     " grep -vcx inis-agent");
 }
 
 unsigned unit_leaves(const struct unit *u)

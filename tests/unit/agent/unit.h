@@ -33,8 +33,8 @@ void unit_activate(struct unit *u, uint32_t flags);
 int unit_connect(const struct unit *u);
 /* Kills it and removes everything; fails the test when something is left. */
 void unit_destroy(struct unit *u);
-/* Processes in the unit, the agent included. */
-unsigned unit_count(const struct unit *u);
+/* Processes in the unit that are the guest's: not the agent, not the one that waits for the next command. */
+unsigned unit_guests(const struct unit *u);
 /* Leaf cgroups that are there. */
 unsigned unit_leaves(const struct unit *u);
 

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.c - a new process in a cgroup of its own becomes the guest's program.
+ */
+#include "agent/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/user.h"
+#include "base/cleanup.h"
+#include "base/wall.h"
+
+#define STACK_SIZE 32768
+
+/* Above the agent's own: when memory runs out, the workload goes, not the unit. */
+#define OOM_SCORE_ADJ "300"
+
+/* Nothing hurries: whoever was just answered comes first. */
+#define READY_AFTER_MS 2
+
+/* A guest's root may stop the process between two of its calls; counted in slices, so that a pause is only one. */
+#define WAIT_SLICE_MS 100
+#define WAIT_SLICES   100
+
+struct pipes {
+	int in[2];
+	int out[2];
+	int err[2];
+};
+
+#define PIPES_NONE                  \
+	{                           \
+		{-1, -1}, {-1, -1}, \
+		{                   \
+			-1, -1      \
+		}                   \
+	}
+
+struct launcher {
+	struct child child;
+	uint32_t go;
+	/* Its pid, until it has left the agent's memory, by becoming the program or by ending: cleared by the kernel. */
+	uint32_t inside;
+	pid_t pid; /* 0: there is none */
+	uid_t owner; /* of the pipes */
+	struct leaf leaf;
+	struct pipes pipes;
+	void *stack;
+};
+
+static struct launcher with_pipes = {.leaf = LEAF_INIT, .pipes = PIPES_NONE};
+static struct launcher with_terminal = {.leaf = LEAF_INIT, .pipes = PIPES_NONE};
+
+static void close_pipes(struct pipes *p)
+{
+	for (int end = 0; end < 2; end++) {
+		close_fd(&p->in[end]);
+		close_fd(&p->out[end]);
+		close_fd(&p->err[end]);
+	}
+}
+
+/* `ours` is the end that must not make the agent wait. */
+static int make_pipe(int fds[2], int ours, struct inis_error *err)
+{
+	if (pipe2(fds, O_CLOEXEC) < 0 || fcntl(fds[ours], F_SETFL, O_NONBLOCK) < 0)
+		return inis_fail_errno(err, "make a pipe");
+	return 0;
+}
+
+static int make_pipes(struct launcher *l, struct inis_error *err)
+{
+	if (make_pipe(l->pipes.in, 1, err) < 0 || make_pipe(l->pipes.out, 0, err) < 0 ||
+	    make_pipe(l->pipes.err, 0, err) < 0) {
+		close_pipes(&l->pipes);
+		return -1;
+	}
+	l->child.stdio[0] = l->pipes.in[0];
+	l->child.stdio[1] = l->pipes.out[1];
+	l->child.stdio[2] = l->pipes.err[1];
+	return 0;
+}
+
+ON_CHILD_STACK __attribute__((noreturn)) static void run(struct launcher *l)
+{
+	child_prepare(&l->child);
+	child_await(&l->go);
+	child_become(&l->child);
+}
+
+/* The child starts on the new stack with nothing to return to; what it is to run travels in registers. */
+static long clone_onto(struct clone_args *args, void (*run_)(struct launcher *), struct launcher *l)
+{
+	register struct launcher *arg __asm__("r12") = l;
+	register void (*entry)(struct launcher *) __asm__("r13") = run_;
+	long rc;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r12, %%rdi\n\t"
+			 "call *%%r13\n\t"
+			 "hlt\n"
+			 "1:"
+			 : "=a"(rc)
+			 : "a"(SYS_clone3), "D"(args), "S"(sizeof(*args)), "r"(arg), "r"(entry)
+			 : "rcx", "r11", "cc", "memory");
+	return rc;
+}
+
+static int clone_child(struct launcher *l, struct inis_error *err)
+{
+	struct clone_args args = {
+		.flags = CLONE_VM | CLONE_INTO_CGROUP | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+		.exit_signal = SIGCHLD,
+		.parent_tid = (uint64_t)(uintptr_t)&l->inside,
+		.child_tid = (uint64_t)(uintptr_t)&l->inside,
+		.stack_size = STACK_SIZE,
+		.cgroup = (uint64_t)l->leaf.fd,
+	};
+	long rc;
+
+	if (!l->stack) {
+		void *stack =
+			mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+		if (stack == MAP_FAILED)
+			return inis_fail_errno(err, "memory for a process");
+		l->stack = stack;
+	}
+	args.stack = (uint64_t)(uintptr_t)l->stack;
+	l->go = 0;
+	l->child.step = 0;
+	l->child.unfiltered = !agent.filtered;
+	rc = clone_onto(&args, run, l);
+	if (rc < 0)
+		return inis_fail(err, INIS_UNAVAILABLE, "cannot start a process: %s", strerror((int)-rc));
+	l->pid = (pid_t)rc;
+	return 0;
+}
+
+/* A process that waits for its command, in a new leaf. */
+static int begin(struct launcher *l, struct inis_error *err)
+{
+	if (leaf_make(&l->leaf, err) < 0)
+		return -1;
+	if (clone_child(l, err) == 0)
+		return 0;
+	leaf_release(&l->leaf);
+	return -1;
+}
+
+static uint32_t inside(const struct launcher *l)
+{
+	return __atomic_load_n(&l->inside, __ATOMIC_ACQUIRE);
+}
+
+/* Not with FUTEX_PRIVATE_FLAG: the kernel wakes without it. */
+static void await_departure(struct launcher *l, unsigned slices)
+{
+	const struct timespec slice = {.tv_nsec = WAIT_SLICE_MS * 1000000L};
+	uint32_t pid;
+
+	while ((pid = inside(l)) != 0 && slices > 0) {
+		if (syscall(SYS_futex, &l->inside, FUTEX_WAIT, pid, &slice, NULL, 0) < 0 && errno == ETIMEDOUT)
+			slices--;
+	}
+}
+
+static void discard(struct launcher *l)
+{
+	if (inside(l) != 0) {
+		kill(l->pid, SIGKILL);
+		await_departure(l, UINT_MAX);
+	}
+	l->pid = 0;
+	close_pipes(&l->pipes);
+	leaf_release(&l->leaf);
+}
+
+static bool write_oom_score(pid_t pid)
+{
+	char path[48];
+	cleanup_close int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && write(fd, OOM_SCORE_ADJ, sizeof(OOM_SCORE_ADJ) - 1) > 0;
+}
+
+/*
+ * Not by the child: the kernel gives all processes of one memory the same score. The file is the guest user's, or root's
+ * when the program is set-uid; it is gone when the program has ended.
+ */
+static void raise_oom_score(pid_t pid)
+{
+	bool written;
+
+	guest_rights_enter();
+	written = write_oom_score(pid);
+	guest_rights_leave();
+	if (!written)
+		write_oom_score(pid);
+}
+
+/* Lets it go; it has become the program, or has said why not. */
+static int finish(struct launcher *l, struct inis_error *err)
+{
+	__atomic_store_n(&l->go, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &l->go, FUTEX_WAKE, 1, NULL, NULL, 0);
+	await_departure(l, WAIT_SLICES);
+	if (inside(l) == 0) {
+		if (WALL("oom.guest-first"))
+			raise_oom_score(l->pid);
+		return 0;
+	}
+	discard(l);
+	return inis_fail(err, INIS_UNAVAILABLE, "cannot start a process: it was stopped before it began");
+}
+
+static void hand_over(struct launcher *l, struct spawned *s)
+{
+	s->pid = l->pid;
+	s->leaf = l->leaf;
+	l->pid = 0;
+	l->leaf = (struct leaf)LEAF_INIT;
+	if (!l->child.no_stdin)
+		s->in = take_fd(&l->pipes.in[1]);
+	s->out = take_fd(&l->pipes.out[0]);
+	s->err = take_fd(&l->pipes.err[0]);
+	close_pipes(&l->pipes);
+}
+
+/* Takes the pipes over. */
+static int make(struct launcher *l, struct inis_error *err)
+{
+	if (begin(l, err) == 0)
+		return 0;
+	close_pipes(&l->pipes);
+	return -1;
+}
+
+/* The pipes belong to the guest user: a program may open /dev/stdout anew. */
+static int make_ready(struct launcher *l, struct inis_error *err)
+{
+	int rc;
+
+	/* Killed by the guest's root, or for a guest user who is another one by now. */
+	if (l->pid != 0 && (inside(l) == 0 || l->owner != guest_user()->uid))
+		discard(l);
+	if (l->pid != 0)
+		return 0;
+	l->owner = guest_user()->uid;
+	guest_rights_enter();
+	rc = make_pipes(l, err);
+	guest_rights_leave();
+	return rc < 0 ? -1 : make(l, err);
+}
+
+int launch_prepare(struct inis_error *err)
+{
+	return make_pipes(&with_pipes, err) < 0 ? -1 : make(&with_pipes, err);
+}
+
+int launch_welcome(struct inis_error *err)
+{
+	const struct guest_user *user = guest_user();
+	const struct pipes *p = &with_pipes.pipes;
+
+	if (fchown(p->in[1], user->uid, user->gid) < 0 || fchown(p->out[0], user->uid, user->gid) < 0 ||
+	    fchown(p->err[0], user->uid, user->gid) < 0)
+		return inis_fail_errno(err, "hand pipes over to the guest");
+	with_pipes.owner = user->uid;
+	return 0;
+}
+
+static void on_time(struct inis_timer *t)
+{
+	(void)t;
+	cgroup_sweep();
+	/* If it fails now it is tried again when it is needed, and told then. */
+	make_ready(&with_pipes, NULL);
+}
+
+static struct inis_timer timer = {.fire = on_time};
+
+void launch_make_ready(void)
+{
+	if (!timer.armed)
+		inis_timer_start(&agent.events, &timer, READY_AFTER_MS);
+}
+
+static void set_command(struct child *c, const struct command *cmd, bool no_stdin)
+{
+	const struct guest_user *user = guest_user();
+
+	c->no_stdin = no_stdin;
+	c->no_new_privs = agent.no_new_privs;
+	c->argv = cmd->argv.v;
+	c->env = cmd->env.v;
+	c->paths = cmd->paths.v;
+	c->cwd = cmd->cwd;
+	c->uid = user->uid;
+	c->gid = user->gid;
+	c->n_groups = user->n_groups;
+	c->groups = user->groups;
+}
+
+const struct child *launch(const struct command *cmd, bool with_stdin, struct spawned *s, struct inis_error *err)
+{
+	struct launcher *l = &with_pipes;
+
+	if (make_ready(l, err) < 0)
+		return NULL;
+	set_command(&l->child, cmd, !with_stdin);
+	if (finish(l, err) < 0)
+		return NULL;
+	hand_over(l, s);
+	return &l->child;
+}
+
+const struct child *launch_on_terminal(const struct command *cmd, int terminal, struct spawned *s,
+				       struct inis_error *err)
+{
+	struct launcher *l = &with_terminal;
+
+	for (int fd = 0; fd < 3; fd++)
+		l->child.stdio[fd] = terminal;
+	l->child.terminal = true;
+	if (begin(l, err) < 0)
+		return NULL;
+	set_command(&l->child, cmd, false);
+	if (finish(l, err) < 0)
+		return NULL;
+	hand_over(l, s);
+	return &l->child;
+}
