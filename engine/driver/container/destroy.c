@@ -92,6 +92,7 @@ static bool all_gone(struct cunit *cu)
 	if (!processes_gone(cu) || cu->job_running || cunit_keep(cu))
 		return false;
 	close_fd(&cu->sock);
+	close_fd(&cu->agent);
 	close_fd(&cu->root);
 	close_fd(&cu->usr);
 	if (cu->layer.mount >= 0) {
