@@ -2,12 +2,12 @@
  *
  * unit_proto.h - what the broker says to a blank unit's agent to make it a guest.
  *
- * A pooled unit is a process with all its namespaces, its cgroups attached and
- * nothing mounted, waiting on descriptor INIS_UNIT_FD (SOCK_SEQPACKET, other
- * end: broker). The agent sends READY when it waits. Activation is one packet
- * with the descriptors of detached mounts; the agent moves them into place,
- * pivots, drops rights, starts to listen on INIS_AGENT_SOCKET and answers
- * ACTIVE, or FAILED and exits. Afterwards the descriptor is closed by both.
+ * A pooled unit has its namespaces, cgroups and kernel file systems and waits on
+ * INIS_UNIT_FD (SOCK_SEQPACKET, other end: broker). The agent says READY then.
+ * Activation is one packet with the descriptors of detached mounts; the agent
+ * pivots, moves them into place, listens on INIS_AGENT_SOCKET and says ACTIVE,
+ * or FAILED and exits. After ACTIVE it drops its last rights, before it serves
+ * anybody, or exits. Afterwards the descriptor is closed by both.
  *
  * Both ends are of one build: fixed structs, native order.
  */
