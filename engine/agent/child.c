@@ -121,6 +121,21 @@ ON_CHILD_STACK static int try_paths(const struct child *c)
 	return result;
 }
 
+/* Signals that came while it waited were not meant for the command; to ignore a signal drops the one that is pending. */
+ON_CHILD_STACK static void drop_pending_signals(struct child *c)
+{
+	static const struct kernel_sigaction ignore = {.handler = 1}, fallback = {.handler = 0};
+	uint64_t pending = 0;
+
+	must(c, CALL(rt_sigpending, &pending, sizeof(pending), 0, 0));
+	for (int s = 1; pending != 0; s++, pending >>= 1) {
+		if (!(pending & 1) || s == SIGCONT)
+			continue;
+		CALL(rt_sigaction, s, &ignore, 0, sizeof(ignore.mask));
+		CALL(rt_sigaction, s, &fallback, 0, sizeof(fallback.mask));
+	}
+}
+
 ON_CHILD_STACK void child_become(struct child *c)
 {
 	const uint64_t none = 0;
@@ -134,6 +149,7 @@ ON_CHILD_STACK void child_become(struct child *c)
 	rc = CALL(chdir, c->cwd, 0, 0, 0);
 	if (rc < 0)
 		stop(c, CHILD_CWD, (int)-rc);
+	drop_pending_signals(c);
 	must(c, CALL(rt_sigprocmask, SIG_SETMASK, &none, 0, sizeof(none)));
 	stop(c, CHILD_EXEC, try_paths(c));
 }

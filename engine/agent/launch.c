@@ -28,8 +28,9 @@
 /* Above the agent's own: when memory runs out, the workload goes, not the unit. */
 #define OOM_SCORE_ADJ "300"
 
-/* Nothing hurries: whoever was just answered comes first. */
-#define READY_AFTER_MS 2
+/* Nothing hurries: whoever was just answered comes first, and so does a command that has just begun. */
+#define READY_AFTER_END_MS   2
+#define READY_AFTER_BEGIN_MS 50
 
 /* A guest's root may stop the process between two of its calls; counted in slices, so that a pause is only one. */
 #define WAIT_SLICE_MS 100
@@ -220,6 +221,8 @@ static void raise_oom_score(pid_t pid)
 /* Lets it go; it has become the program, or has said why not. */
 static int finish(struct launcher *l, struct inis_error *err)
 {
+	/* The guest's root may have stopped it while it waited. */
+	kill(l->pid, SIGCONT);
 	__atomic_store_n(&l->go, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &l->go, FUTEX_WAKE, 1, NULL, NULL, 0);
 	await_departure(l, WAIT_SLICES);
@@ -297,11 +300,20 @@ static void on_time(struct inis_timer *t)
 }
 
 static struct inis_timer timer = {.fire = on_time};
+static inis_ms timer_in;
+
+/* Never later than it was to be: commands in a close row must not put it off for ever. */
+static void make_ready_in(inis_ms ms)
+{
+	if (timer.armed && timer_in <= ms)
+		return;
+	timer_in = ms;
+	inis_timer_start(&agent.events, &timer, ms);
+}
 
 void launch_make_ready(void)
 {
-	if (!timer.armed)
-		inis_timer_start(&agent.events, &timer, READY_AFTER_MS);
+	make_ready_in(READY_AFTER_END_MS);
 }
 
 static void set_command(struct child *c, const struct command *cmd, bool no_stdin)
@@ -330,6 +342,7 @@ const struct child *launch(const struct command *cmd, bool with_stdin, struct sp
 	if (finish(l, err) < 0)
 		return NULL;
 	hand_over(l, s);
+	make_ready_in(READY_AFTER_BEGIN_MS);
 	return &l->child;
 }
 

@@ -55,17 +55,9 @@ const struct sock_fprog base_filter = {
 	.filter = (struct sock_filter *)SECCOMP_BASE,
 };
 
-/* What the kernel takes: the library keeps two signals to itself, and a guest would inherit them ignored. */
-struct kernel_sigaction {
-	unsigned long handler;
-	unsigned long flags;
-	unsigned long restorer;
-	uint64_t mask;
-};
-
 static void reset_signals(void)
 {
-	const struct kernel_sigaction dfl = {0}; /* SIG_DFL */
+	const struct kernel_sigaction dfl = {0}; /* SIG_DFL; by the library a guest would inherit two ignored ones */
 	sigset_t all;
 
 	for (int s = 1; s < NSIG; s++)

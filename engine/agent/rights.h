@@ -13,8 +13,17 @@
 
 #include <linux/filter.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
+
+/* What the kernel takes for a signal: the library keeps two signals to itself. */
+struct kernel_sigaction {
+	unsigned long handler;
+	unsigned long flags;
+	unsigned long restorer;
+	uint64_t mask;
+};
 
 /* First thing in main: what was inherited from whoever started the program is gone. */
 void rights_begin(void);

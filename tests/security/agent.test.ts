@@ -50,8 +50,27 @@ for (const who of ["sandbox", "root"] as const) {
     );
   });
 
+  test(`the_process_that_waits_for_the_next_command_is_out_of_reach_too [${who}]`, async () => {
+    const sudo = who === "root" ? "sudo -n " : "";
+    const files = "exe mem environ maps auxv fd/0 root/etc/hostname cwd/etc/hostname";
+    const reads = `for f in ${files}; do head -c 1 /proc/$p/$f >/dev/null 2>&1 && echo $f; done`;
+    // While this command runs, the process for the next one is there.
+    const look = `sleep 0.5; for p in $(pgrep -x inis-agent); do [ $p = 1 ] || { echo found; ${reads}; }; done; true`;
+    assert.equal(await session.output(`${sudo}sh -c '${look}'`), "found\n");
+  });
+
   test(`a_process_of_the_guest_is_not_heard_by_the_agent [${who}]`, async () => {
     assert.equal(await probe(session, who, "abstract", "inis-agent"), "closed\n");
+  });
+}
+
+for (const signal of ["STOP", "KILL", "TERM"]) {
+  test(`a_command_runs_although_the_guest's_root_has_sent_${signal}_to_the_process_that_waits_for_it`, async () => {
+    const hit = `[ $p = 1 ] || { kill -${signal} $p; echo sent; }`;
+    const all = `sleep 0.5; for p in $(pgrep -x inis-agent); do ${hit}; done`;
+    assert.equal(await session.output(`sudo -n sh -c '${all}'`), "sent\n");
+    assert.equal(await session.output("echo runs"), "runs\n");
+    assert.equal(await session.output("echo runs again"), "runs again\n");
   });
 }
 
