@@ -196,7 +196,7 @@ test("streams_and_requests_that_are_open_go_on_after_a_pause", async () => {
 
 test("limits_of_commands_stand_still_while_the_session_is_paused", async () => {
   const session = await TestSession.create(t.client);
-  const work = sh("for i in $(seq 100); do sleep 0.02; done; echo done");
+  const work = sh("for i in $(seq 20); do sleep 0.08; done; echo done");
   const spin = sh("while :; do sleep 0.05; done");
   const inTime = session.exec(work, { timeout_ms: 9000 });
   const tooLong = session.exec(spin, { timeout_ms: 3000 });
