@@ -47,11 +47,17 @@ export function descendants(root: number): ProcessRow[] {
 
 const isAgent = (row: ProcessRow | undefined) => row !== undefined && /inis-agent/.test(row.command[0] ?? "");
 
-/** First processes of units: not those that they keep ready for the next command, which have no name of their own yet. */
+/** The processes that agents keep ready for the next command: called like them still. They come and go by themselves. */
+function waiting(rows: ProcessRow[]): Set<ProcessRow> {
+  const parent = (row: ProcessRow) => rows.find(({ pid }) => pid === row.parent);
+  return new Set(rows.filter((row) => isAgent(row) && isAgent(parent(row))));
+}
+
+/** First processes of units. */
 export function guestInits(server: Server): number[] {
   const rows = descendants(server.pid);
-  const parent = (row: ProcessRow) => rows.find(({ pid }) => pid === row.parent);
-  return rows.filter((row) => isAgent(row) && !isAgent(parent(row))).map(({ pid }) => pid);
+  const ready = waiting(rows);
+  return rows.filter((row) => isAgent(row) && !ready.has(row)).map(({ pid }) => pid);
 }
 
 function findInit(server: Server, text: string): ProcessRow | undefined {
@@ -133,7 +139,9 @@ export interface Footprint {
 }
 
 export function footprint(server: Server): Footprint {
-  const pids = descendants(server.pid).map(({ pid }) => pid);
+  const rows = descendants(server.pid);
+  const ready = waiting(rows);
+  const pids = rows.filter((row) => !ready.has(row)).map(({ pid }) => pid);
   const front = role(server, "front");
   const broker = role(server, "broker");
   return {

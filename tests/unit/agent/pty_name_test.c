@@ -295,7 +295,8 @@ static void without_an_owner_nothing_waits_and_the_oldest_is_forgotten(void **st
 {
 	static const char script[] =
 		"stty -echo -onlcr; printf '\x1b[?1049h\x1b[?25l'; echo up; read x; "
-		"trap 'stty size' WINCH; seq 1 400000; echo done; : >/workspace/filled; while :; do sleep 0.02; done";
+		"trap ': >/workspace/nudged' WINCH; seq 1 400000; echo done; : >/workspace/filled; "
+		"while :; do sleep 0.02; done";
 	struct client c;
 	struct shown s;
 	struct outcome o;
@@ -316,8 +317,10 @@ static void without_an_owner_nothing_waits_and_the_oldest_is_forgotten(void **st
 	assert_true(s.info.first > 0);
 	assert_true(s.info.live - s.info.first > 1000000 && s.info.live - s.info.first <= 1024 * 1024);
 	assert_string_equal(s.modes, "\x1b[?1049h\x1b[?25l");
-	/* It is nudged: another size for a moment. */
-	read_until(&c, channel, &s, "400000\ndone\n[23x80]23 80\n[24x80]24 80\n");
+	/* It is nudged: another size for a moment, which it notices. */
+	read_until(&c, channel, &s, "400000\ndone\n[23x80][24x80]");
+	client_run(&c, "while ! test -e /workspace/nudged; do sleep 0.05; done", &o);
+	outcome_free(&o);
 	kill_it(&c, "main");
 	client_release(&c, channel);
 	shown_free(&s);
