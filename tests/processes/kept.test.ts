@@ -23,39 +23,29 @@ async function withServer(config: JsonObject, work: (server: Server) => Promise<
   }
 }
 
-function run(command: string, ...args: string[]): void {
-  const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
-  assert.equal(status, 0, `${command} ${args.join(" ")}: ${stderr}`);
-}
-
 /** Runs a script in the spool directory of the one session of a server, as whoever has broken its agent could. */
 function inSpool(server: Server, script: string): void {
   const device = readdirSync("/sys/block")
     .filter((name) => name.startsWith("loop"))
     .filter((name) => spawnSync("cat", [`/sys/block/${name}/loop/backing_file`]).stdout.includes(server.stateDir))
     .map((name) => `/dev/${name}`)
-    .find((path) => hasSpoolFiles(server, path));
+    .find((path) => onDisk(server, path, "ls -A") !== "");
   assert(device, "the session's disk");
-  onDisk(server, device, () => run("sh", "-ec", script, "sh"));
+  onDisk(server, device, script);
 }
 
-function onDisk<T>(server: Server, device: string, work: (spool: string) => T): T {
+/** Mounted in a namespace of its own: a server that starts meanwhile would take a copy of the mount along, and keep it. */
+function onDisk(server: Server, device: string, script: string): string {
   const at = join(server.stateDir, "mnt");
-  const home = process.cwd();
+  const whole = `mount -t ext4 "$1" "$2"; cd "$2/spool"; ${script}`;
   mkdirSync(at);
-  run("mount", "-t", "ext4", device, at);
-  try {
-    process.chdir(join(at, "spool"));
-    return work(join(at, "spool"));
-  } finally {
-    process.chdir(home);
-    run("umount", at);
-    rmdirSync(at);
-  }
+  const { status, stdout, stderr } = spawnSync("unshare", ["-m", "sh", "-ec", whole, "sh", device, at], {
+    encoding: "utf8",
+  });
+  rmdirSync(at);
+  assert.equal(status, 0, `${script}: ${stderr}`);
+  return stdout;
 }
-
-const hasSpoolFiles = (server: Server, device: string) =>
-  onDisk(server, device, (spool) => readdirSync(spool).length > 0);
 
 /** Destroys the session and returns what the server has put aside of it. */
 async function destroyed(server: Server, session: TestSession): Promise<string[]> {
