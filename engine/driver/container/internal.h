@@ -159,6 +159,8 @@ void cunit_free(struct cunit *cu);
 /* Watches PID 1; it may be gone already. */
 int cunit_watch_exit(struct cunit *cu, struct inis_error *err);
 void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE]);
+/* Makes sure that the mount of its hard layer is open: that of an adopted unit is not at first. */
+int cunit_open_layer(struct cunit *cu, struct inis_error *err);
 
 /* A unit that never got a session goes, and nobody has to ask. */
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);

@@ -182,15 +182,20 @@ void layer_release(struct layer *l)
 	close_fd(&l->mount);
 }
 
-int layer_reopen(struct layer *l, struct inis_error *err)
+int layer_reopen(struct layer *l, const char *label, struct inis_error *err)
 {
-	char device[INIS_LOOP_PATH_SIZE];
+	char path[INIS_LOOP_PATH_SIZE];
+	cleanup_close int device = -1;
 
 	if (l->mount >= 0)
 		return 0;
+	/* Held, it stays this unit's: the number of one that has ended is another's at once. */
+	device = inis_loop_hold(l->loop, label);
+	if (device < 0)
+		return inis_fail(err, INIS_UNAVAILABLE, "the disk of the unit is gone");
 	/* The device is mounted already: this is another mount of the same file system. */
-	snprintf(device, sizeof(device), "/dev/loop%d", l->loop);
-	l->mount = mount_ext4(device, err);
+	snprintf(path, sizeof(path), "/dev/loop%d", l->loop);
+	l->mount = mount_ext4(path, err);
 	return l->mount < 0 ? -1 : 0;
 }
 

@@ -45,8 +45,8 @@ int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t di
 void layer_settle(const struct layer *l);
 /* Lets the mount go; a unit that uses the layer keeps it. */
 void layer_release(struct layer *l);
-/* Opens the mount of a hard layer again, for an adopted unit whose loop number is known. */
-int layer_reopen(struct layer *l, struct inis_error *err);
+/* Opens the mount of a hard layer again, for an adopted unit whose loop number is known; `label` is the device's. */
+int layer_reopen(struct layer *l, const char *label, struct inis_error *err);
 /* Makes the spool directory; the caller's file system ids are those of the unit's root. */
 int layer_make_spool(const struct layer *l, struct inis_error *err);
 /* Opens it, of an open mount. */

@@ -124,7 +124,7 @@ static void give_share(struct cunit *cu, uint64_t share)
 	uint64_t blocks = share / LAYER_BLOCK;
 	uint64_t reserved;
 
-	if (layer_reopen(&cu->layer, NULL) < 0 || fstatfs(cu->layer.mount, &fs) < 0)
+	if (cunit_open_layer(cu, NULL) < 0 || fstatfs(cu->layer.mount, &fs) < 0)
 		return;
 	reserved = fs.f_blocks / RESERVED_PART < RESERVED_MAX ? fs.f_blocks / RESERVED_PART : RESERVED_MAX;
 	if (fs.f_bfree > blocks && fs.f_bfree - blocks > reserved)

@@ -59,7 +59,7 @@ int cunit_stats(struct inis_driver *d, struct inis_unit *u, struct inis_broker_s
 		out->disk_bytes = soft_usage(cu);
 		return 0;
 	}
-	if (layer_reopen(&cu->layer, err) < 0)
+	if (cunit_open_layer(cu, err) < 0)
 		return -1;
 	return layer_usage(&cu->layer, &out->disk_bytes, err);
 }

@@ -81,6 +81,14 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 	snprintf(label, LAYER_LABEL_SIZE, "inis-%s-%s", cu->c->config.instance, cu->u.id.s);
 }
 
+int cunit_open_layer(struct cunit *cu, struct inis_error *err)
+{
+	char label[LAYER_LABEL_SIZE];
+
+	cunit_loop_label(cu, label);
+	return layer_reopen(&cu->layer, label, err);
+}
+
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
 {
 	struct container *c = cu->c;
