@@ -182,21 +182,9 @@ static void work_settle(struct inis_job *job)
 	layer_settle(&field_owner(job, struct cunit, job)->layer);
 }
 
-static void settle_done(struct inis_job *job)
-{
-	struct cunit *cu = field_owner(job, struct cunit, job);
-
-	cu->job_running = false;
-	if (cu->state == CU_DYING)
-		cunit_destroy_step(cu);
-}
-
 void cunit_settle(struct cunit *cu)
 {
-	cu->job.work = work_settle;
-	cu->job.done = settle_done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->sweeper, &cu->job);
+	cunit_sweep(cu, work_settle);
 }
 
 void cunit_activate_event(struct cunit *cu)

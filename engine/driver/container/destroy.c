@@ -45,14 +45,6 @@ static void work_remove(struct inis_job *job)
 	inis_remove_tree_at(cu->c->units_dir, cu->u.id.s, NULL);
 }
 
-static void remove_done(struct inis_job *job)
-{
-	struct cunit *cu = field_owner(job, struct cunit, job);
-
-	cu->job_running = false;
-	cunit_destroy_step(cu);
-}
-
 /* True once the unit's directory is gone. */
 static bool remove_files(struct cunit *cu)
 {
@@ -60,10 +52,7 @@ static bool remove_files(struct cunit *cu)
 
 	if (faccessat(c->units_dir, cu->u.id.s, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 		return true;
-	cu->job.work = work_remove;
-	cu->job.done = remove_done;
-	cu->job_running = true;
-	inis_worker_submit(&c->sweeper, &cu->job);
+	cunit_sweep(cu, work_remove);
 	return false;
 }
 

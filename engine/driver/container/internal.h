@@ -162,6 +162,9 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 /* Makes sure that the mount of its hard layer is open: that of an adopted unit is not at first. */
 int cunit_open_layer(struct cunit *cu, struct inis_error *err);
 
+/* A job of the sweeper that nobody waits for; a destruction that came meanwhile goes on after it. */
+void cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job));
+
 /* A unit that never got a session goes, and nobody has to ask. */
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);
 

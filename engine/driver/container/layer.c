@@ -182,6 +182,13 @@ void layer_release(struct layer *l)
 	close_fd(&l->mount);
 }
 
+/* Its device, held so that it stays this unit's: the number of one that has ended is another's at once. */
+static int hold_device(const struct layer *l, const char *label, char path[static INIS_LOOP_PATH_SIZE])
+{
+	snprintf(path, INIS_LOOP_PATH_SIZE, "/dev/loop%d", l->loop);
+	return l->loop < 0 ? -1 : inis_loop_hold(l->loop, label);
+}
+
 int layer_reopen(struct layer *l, const char *label, struct inis_error *err)
 {
 	char path[INIS_LOOP_PATH_SIZE];
@@ -189,12 +196,10 @@ int layer_reopen(struct layer *l, const char *label, struct inis_error *err)
 
 	if (l->mount >= 0)
 		return 0;
-	/* Held, it stays this unit's: the number of one that has ended is another's at once. */
-	device = inis_loop_hold(l->loop, label);
+	device = hold_device(l, label, path);
 	if (device < 0)
 		return inis_fail(err, INIS_UNAVAILABLE, "the disk of the unit is gone");
 	/* The device is mounted already: this is another mount of the same file system. */
-	snprintf(path, sizeof(path), "/dev/loop%d", l->loop);
 	l->mount = mount_ext4(path, err);
 	return l->mount < 0 ? -1 : 0;
 }
@@ -218,14 +223,13 @@ int layer_open_spool(const struct layer *l, struct inis_error *err)
 	return open_spool(l->mount, SPOOL, err);
 }
 
-/* The image has a device, held meanwhile so that it stays this one, or gets one. */
+/* The image has a device or gets one. */
 static int mount_again(struct layer *l, int unit_dir, const char *label, struct inis_error *err)
 {
 	char path[INIS_LOOP_PATH_SIZE];
-	cleanup_close int device = l->loop < 0 ? -1 : inis_loop_hold(l->loop, label);
+	cleanup_close int device = hold_device(l, label, path);
 	cleanup_close int image = -1;
 
-	snprintf(path, sizeof(path), "/dev/loop%d", l->loop);
 	if (device >= 0)
 		return mount_ext4(path, err);
 	image = openat(unit_dir, IMAGE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);

@@ -94,15 +94,6 @@ static void work_trim(struct inis_job *job)
 		ioctl(dir, FITRIM, &all);
 }
 
-static void trim_done(struct inis_job *job)
-{
-	struct cunit *cu = field_owner(job, struct cunit, job);
-
-	cu->job_running = false;
-	if (cu->state == CU_DYING)
-		cunit_destroy_step(cu);
-}
-
 /* The image keeps the blocks of files that were deleted. */
 static void trim(struct cunit *cu, uint64_t used)
 {
@@ -111,10 +102,7 @@ static void trim(struct cunit *cu, uint64_t used)
 	if (cu->job_running || cu->state != CU_LIVE || layer_stat_image(cu->dir, &image) < 0 ||
 	    (uint64_t)image.st_blocks * 512 < used + TRIM_MIN)
 		return;
-	cu->job.work = work_trim;
-	cu->job.done = trim_done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->sweeper, &cu->job);
+	cunit_sweep(cu, work_trim);
 }
 
 /* From here on the unit may write this much, and no more. */

@@ -89,6 +89,23 @@ int cunit_open_layer(struct cunit *cu, struct inis_error *err)
 	return layer_reopen(&cu->layer, label, err);
 }
 
+static void sweep_done(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->job_running = false;
+	if (cu->state == CU_DYING)
+		cunit_destroy_step(cu);
+}
+
+void cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job))
+{
+	cu->job.work = work;
+	cu->job.done = sweep_done;
+	cu->job_running = true;
+	inis_worker_submit(&cu->c->sweeper, &cu->job);
+}
+
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
 {
 	struct container *c = cu->c;
