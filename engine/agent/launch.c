@@ -258,16 +258,16 @@ static int make(struct launcher *l, struct inis_error *err)
 }
 
 /* The pipes belong to the guest user: a program may open /dev/stdout anew. */
-static int make_ready(struct launcher *l, struct inis_error *err)
+static int make_ready(struct launcher *l, const struct guest_user *user, struct inis_error *err)
 {
 	int rc;
 
 	/* Killed by the guest's root, or for a guest user who is another one by now. */
-	if (l->pid != 0 && (inside(l) == 0 || l->owner != guest_user()->uid))
+	if (l->pid != 0 && (inside(l) == 0 || l->owner != user->uid))
 		discard(l);
 	if (l->pid != 0)
 		return 0;
-	l->owner = guest_user()->uid;
+	l->owner = user->uid;
 	guest_rights_enter();
 	rc = make_pipes(l, err);
 	guest_rights_leave();
@@ -296,7 +296,7 @@ static void on_time(struct inis_timer *t)
 	(void)t;
 	cgroup_sweep();
 	/* If it fails now it is tried again when it is needed, and told then. */
-	make_ready(&with_pipes, NULL);
+	make_ready(&with_pipes, guest_user(), NULL);
 }
 
 static struct inis_timer timer = {.fire = on_time};
@@ -316,10 +316,8 @@ void launch_make_ready(void)
 	make_ready_in(READY_AFTER_END_MS);
 }
 
-static void set_command(struct child *c, const struct command *cmd, bool no_stdin)
+static void set_command(struct child *c, const struct command *cmd, const struct guest_user *user, bool no_stdin)
 {
-	const struct guest_user *user = guest_user();
-
 	c->no_stdin = no_stdin;
 	c->no_new_privs = agent.no_new_privs;
 	c->argv = cmd->argv.v;
@@ -332,13 +330,14 @@ static void set_command(struct child *c, const struct command *cmd, bool no_stdi
 	c->groups = user->groups;
 }
 
-const struct child *launch(const struct command *cmd, bool with_stdin, struct spawned *s, struct inis_error *err)
+const struct child *launch(const struct command *cmd, const struct guest_user *user, bool with_stdin, struct spawned *s,
+			   struct inis_error *err)
 {
 	struct launcher *l = &with_pipes;
 
-	if (make_ready(l, err) < 0)
+	if (make_ready(l, user, err) < 0)
 		return NULL;
-	set_command(&l->child, cmd, !with_stdin);
+	set_command(&l->child, cmd, user, !with_stdin);
 	if (finish(l, err) < 0)
 		return NULL;
 	hand_over(l, s);
@@ -346,8 +345,8 @@ const struct child *launch(const struct command *cmd, bool with_stdin, struct sp
 	return &l->child;
 }
 
-const struct child *launch_on_terminal(const struct command *cmd, int terminal, struct spawned *s,
-				       struct inis_error *err)
+const struct child *launch_on_terminal(const struct command *cmd, const struct guest_user *user, int terminal,
+				       struct spawned *s, struct inis_error *err)
 {
 	struct launcher *l = &with_terminal;
 
@@ -356,7 +355,7 @@ const struct child *launch_on_terminal(const struct command *cmd, int terminal, 
 	l->child.terminal = true;
 	if (begin(l, err) < 0)
 		return NULL;
-	set_command(&l->child, cmd, false);
+	set_command(&l->child, cmd, user, false);
 	if (finish(l, err) < 0)
 		return NULL;
 	hand_over(l, s);

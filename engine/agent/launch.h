@@ -19,11 +19,12 @@
  * Fills s with the pid, the leaf and the agent's ends of the pipes; returns when the child has become the program or
  * has failed to: its `step` says. The result is valid until the next call; NULL when no process could be made.
  */
-const struct child *launch(const struct command *cmd, bool with_stdin, struct spawned *s, struct inis_error *err);
+const struct child *launch(const struct command *cmd, const struct guest_user *user, bool with_stdin, struct spawned *s,
+			   struct inis_error *err);
 
 /* The same with a terminal as all its streams, and without pipes. */
-const struct child *launch_on_terminal(const struct command *cmd, int terminal, struct spawned *s,
-				       struct inis_error *err);
+const struct child *launch_on_terminal(const struct command *cmd, const struct guest_user *user, int terminal,
+				       struct spawned *s, struct inis_error *err);
 
 /* The first one is made for a guest that is not there yet: its pipes are root's until the guest is welcomed. */
 int launch_prepare(struct inis_error *err);

@@ -67,19 +67,21 @@ static int judge(const struct child *c, struct spawned *s, struct inis_error *er
 int spawn(const struct inis_exec *m, struct spawned *s, struct inis_error *err)
 {
 	__attribute__((cleanup(command_free))) struct command cmd = {0};
+	const struct guest_user *user = guest_user();
 
 	*s = (struct spawned){.leaf = LEAF_INIT, .in = -1, .out = -1, .err = -1};
-	if (command_build(&cmd, m, guest_user(), err) < 0)
+	if (command_build(&cmd, m, user, err) < 0)
 		return -1;
-	return judge(launch(&cmd, m->stdin_mode == INIS_STDIN_PIPE, s, err), s, err);
+	return judge(launch(&cmd, user, m->stdin_mode == INIS_STDIN_PIPE, s, err), s, err);
 }
 
 int spawn_on_terminal(const struct inis_exec *m, int terminal, struct spawned *s, struct inis_error *err)
 {
 	__attribute__((cleanup(command_free))) struct command cmd = {0};
+	const struct guest_user *user = guest_user();
 
 	*s = (struct spawned){.leaf = LEAF_INIT, .in = -1, .out = -1, .err = -1};
-	if (command_build(&cmd, m, guest_user(), err) < 0)
+	if (command_build(&cmd, m, user, err) < 0)
 		return -1;
-	return judge(launch_on_terminal(&cmd, terminal, s, err), s, err);
+	return judge(launch_on_terminal(&cmd, user, terminal, s, err), s, err);
 }
