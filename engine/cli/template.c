@@ -16,6 +16,7 @@
 #include "cli/target.h"
 #include "cli/template_build.h"
 #include "cli/template_dir.h"
+#include "cli/template_limits.h"
 #include "cli/verb.h"
 
 static const char HELP[] =
@@ -119,6 +120,7 @@ static int with_list(const struct options *o, int lock_wanted, int *templates, i
 		if (*lock < 0)
 			return -1;
 		template_dir_sweep(*templates);
+		template_group_sweep(*templates);
 	}
 	return template_dir_list(*templates, list, err);
 }

@@ -29,11 +29,21 @@ static bool clear(struct template_group *g)
 	return false;
 }
 
+/* What a build that was killed has left. */
+static bool sweep(struct template_group *g)
+{
+	cleanup_close int v2 = inis_cgroup_open(&g->root, g->name, NULL);
+
+	if (v2 >= 0)
+		inis_cgroup_kill(v2, NULL);
+	return clear(g);
+}
+
 static int make(struct template_group *g, struct inis_error *err)
 {
 	const struct inis_cgroup_limits limits = {.mem_mb = g->limits.mem_mb, .pids_max = g->limits.processes};
 
-	if (!clear(g))
+	if (!sweep(g))
 		return inis_fail(err, INIS_CONFLICT, "cgroup %s of a build that was killed is in use", g->name);
 	if (inis_cgroup_make(&g->root, g->name, err) < 0 || inis_cgroup_limit(&g->root, g->name, &limits, err) < 0)
 		return -1;
@@ -41,18 +51,38 @@ static int make(struct template_group *g, struct inis_error *err)
 	return g->v2 < 0 ? -1 : 0;
 }
 
-int template_group_open(struct template_group *g, int templates, const struct template_limits *limits,
-			struct inis_error *err)
+static int open_root(struct template_group *g, int templates, struct inis_error *err)
 {
 	struct stat st;
 
-	*g = (struct template_group){.limits = *limits, .v2 = -1};
-	if (limits->mem_mb == 0 && limits->processes == 0)
-		return 0;
 	if (fstat(templates, &st) < 0)
 		return inis_fail_errno(err, "look at the templates");
 	snprintf(g->name, sizeof(g->name), "%" PRIx64 "-%" PRIx64, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
-	if (inis_cgroup_root_open(&g->root, INSTANCE, err) == 0 && make(g, err) == 0)
+	if (inis_cgroup_root_open(&g->root, INSTANCE, err) == 0)
+		return 0;
+	inis_cgroup_root_close(&g->root);
+	return -1;
+}
+
+void template_group_sweep(int templates)
+{
+	struct template_group g;
+
+	if (open_root(&g, templates, NULL) < 0)
+		return;
+	sweep(&g);
+	inis_cgroup_root_close(&g.root);
+}
+
+int template_group_open(struct template_group *g, int templates, const struct template_limits *limits,
+			struct inis_error *err)
+{
+	*g = (struct template_group){.limits = *limits, .v2 = -1};
+	if (limits->mem_mb == 0 && limits->processes == 0)
+		return 0;
+	if (open_root(g, templates, err) < 0)
+		return -1;
+	if (make(g, err) == 0)
 		return 0;
 	inis_cgroup_remove(&g->root, g->name);
 	inis_cgroup_root_close(&g->root);

@@ -26,6 +26,12 @@ struct template_group {
 };
 
 /*
+ * Removes what a build of these templates that was killed has left of it; under their lock. Nothing happens where there
+ * are no cgroups.
+ */
+void template_group_sweep(int templates);
+
+/*
  * Makes the cgroup; no other build of the same templates may be going on. What a build that was killed has left of it
  * goes first. On failure there is nothing to close.
  */

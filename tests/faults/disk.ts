@@ -107,6 +107,16 @@ export class Disk {
     }
   }
 
+  /** A file beside the server's. */
+  write(name: string, bytes: number): void {
+    writeFileSync(this.seen(join(this.path, name)), Buffer.alloc(bytes, 1));
+  }
+
+  /** Whether the kernel has the file in memory only. */
+  isWaiting(name: string): boolean {
+    return run("filefrag", "-v", this.seen(join(this.path, name))).includes("delalloc");
+  }
+
   makeRoom(): void {
     rmSync(this.ballast, { force: true });
   }

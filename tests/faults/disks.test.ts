@@ -113,6 +113,7 @@ async function assertNoCreate(client: RawClient): Promise<void> {
 }
 
 async function assertNoWrite(session: TestSession): Promise<void> {
+  await session.output("rm -f new");
   const content = "x".repeat(4 * MiB);
   const replies = [
     await session.send("PUT", "/files", { json: { path: "new", content } }),
@@ -137,6 +138,21 @@ async function kill(server: Server, victim: "front" | "broker"): Promise<void> {
   await eventually("it answers", async () => (await client.send("GET", "/v1/healthz")).status === 200);
 }
 
+test("T10_what_was_written_before_others_fill_the_disk_is_on_it_sooner_than_the_kernel_thinks_of_it", async (context) => {
+  await onDisk(context, async (server, disk) => {
+    const session = await TestSession.create(server.client());
+    disk.write("older", 1 * MiB);
+    const before = disk.free;
+    await session.output("head -c 24M /dev/urandom >big; mkdir d; cd d; touch $(seq 500)");
+    await eventually("it has its room on the disk", () => before - disk.free >= 24 * MiB);
+    assert(disk.isWaiting("older"), "that is not the kernel's own pace");
+    const book = new Map([["/workspace/big", (await session.output("sha256sum <big | cut -c-64")).trim()]]);
+    disk.fill();
+    await assertOnDisk(session, book);
+    assert.equal((await session.list("/workspace/d")).length, 500);
+  });
+});
+
 test("T10_on_a_disk_that_others_have_filled_all_goes_on_that_needs_no_room", async (context) => {
   await onDisk(context, async (server, disk) => {
     const client = server.client();
@@ -147,6 +163,7 @@ test("T10_on_a_disk_that_others_have_filled_all_goes_on_that_needs_no_room", asy
     disk.fill();
     await eventually("sessions are told", () => assertNoWrite(resident).then(() => true));
     await eventually("clients are told", () => assertNoCreate(client).then(() => true));
+    await resident.output("touch $(seq 40); sync");
     const { stdout, exit_code } = await resident.exec(sh("cat kept; seq 100000; exit 3"));
     assert.deepEqual([stdout.length, exit_code], [588_899, 3]);
     assert.equal((await resident.read("kept")).toString(), "kept");

@@ -184,7 +184,8 @@ static void work_settle(struct inis_job *job)
 
 void cunit_settle(struct cunit *cu)
 {
-	cunit_sweep(cu, work_settle);
+	if (!cunit_sweep(cu, work_settle))
+		inis_timer_start(cu->c->config.events, &cu->deadline, SETTLE_AFTER_MS);
 }
 
 void cunit_activate_event(struct cunit *cu)

@@ -118,7 +118,7 @@ struct room {
 	struct inis_timer timer;
 	bool is_short; /* it is shared out */
 	uint64_t left; /* then: for all units together */
-	bool has_reserve;
+	uint64_t reserve; /* bytes of the file that is there to be given up */
 };
 
 struct container {
@@ -162,8 +162,11 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 /* Makes sure that the mount of its hard layer is open: that of an adopted unit is not at first. */
 int cunit_open_layer(struct cunit *cu, struct inis_error *err);
 
-/* A job of the sweeper that nobody waits for; a destruction that came meanwhile goes on after it. */
-void cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job));
+/*
+ * A job of the sweeper that nobody waits for; a destruction that came meanwhile goes on after it. False when the unit
+ * has another job.
+ */
+bool cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job));
 
 /* A unit that never got a session goes, and nobody has to ask. */
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);

@@ -9,8 +9,11 @@
  * session has deleted is given back to the disk meanwhile.
  *
  * Some room is kept from sessions altogether: for the metadata of their file systems, which ask for blocks that no
- * share counts, and for the server's own files. Others can take that too; a file of real blocks is there to be given up
- * by a broker that starts on a full disk, since without it no session could be destroyed either.
+ * share counts, and for the server's own files. Others can take that too. So on a disk that could be full soon, what
+ * was written in units gets its blocks at each look, not when the kernel comes to it half a minute later; and part of
+ * what is kept is a file of real blocks. It is given up bit by bit once the disk is full, since a file system of which
+ * one block of metadata cannot be written is read-only for good; and as a whole by a broker that starts on a full
+ * disk, since without it no session could be destroyed either.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +38,8 @@
 #define TRIM_MIN ((uint64_t)32 << 20)
 
 #define RESERVE      "reserve"
-#define RESERVE_SIZE ((off_t)8 << 20)
+#define RESERVE_SIZE ((uint64_t)32 << 20)
+#define LEFT_MIN     ((uint64_t)4 << 20) /* below this the reserve makes up for it */
 
 /* The blocks that ext4 keeps back of itself: one in fifty, but no more than these. */
 #define RESERVED_PART 50
@@ -84,25 +88,19 @@ static void keep_back(const struct cunit *cu, uint64_t blocks)
 		inis_write_at(settings, "reserved_clusters", text, NULL);
 }
 
-static void work_trim(struct inis_job *job)
+/* What was written has its blocks afterwards; those of files that were deleted the image no longer keeps. */
+static void work_square(struct inis_job *job)
 {
 	const struct cunit *cu = field_owner(job, struct cunit, job);
-	struct fstrim_range all = {.len = UINT64_MAX};
 	cleanup_close int dir = openat(cu->layer.mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (dir >= 0)
-		ioctl(dir, FITRIM, &all);
-}
-
-/* The image keeps the blocks of files that were deleted. */
-static void trim(struct cunit *cu, uint64_t used)
-{
+	struct fstrim_range all = {.len = UINT64_MAX};
 	struct stat image;
+	struct statfs fs;
 
-	if (cu->job_running || cu->state != CU_LIVE || layer_stat_image(cu->dir, &image) < 0 ||
-	    (uint64_t)image.st_blocks * 512 < used + TRIM_MIN)
+	if (dir < 0 || syncfs(dir) < 0 || fstatfs(dir, &fs) < 0 || layer_stat_image(cu->dir, &image) < 0)
 		return;
-	cunit_sweep(cu, work_trim);
+	if ((uint64_t)image.st_blocks * 512 >= (fs.f_blocks - fs.f_bfree) * LAYER_BLOCK + TRIM_MIN)
+		ioctl(dir, FITRIM, &all);
 }
 
 /* From here on the unit may write this much, and no more. */
@@ -119,7 +117,7 @@ static void give_share(struct cunit *cu, uint64_t share)
 		reserved = fs.f_bfree - blocks;
 	keep_back(cu, reserved);
 	if (share != UINT64_MAX)
-		trim(cu, (fs.f_blocks - fs.f_bfree) * LAYER_BLOCK);
+		cunit_sweep(cu, work_square);
 }
 
 static void share_out(struct container *c, uint64_t share)
@@ -149,25 +147,39 @@ static uint64_t count_room(const struct container *c, unsigned *units)
 void room_give_reserve(struct container *c)
 {
 	unlinkat(c->templates_dir, RESERVE, 0);
-	c->room.has_reserve = false;
+	c->room.reserve = 0;
 }
 
 static void take_reserve(struct container *c)
 {
 	cleanup_close int fd = openat(c->templates_dir, RESERVE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-	c->room.has_reserve = fd >= 0 && posix_fallocate(fd, 0, RESERVE_SIZE) == 0;
-	if (!c->room.has_reserve)
-		unlinkat(c->templates_dir, RESERVE, 0);
+	if (fd >= 0 && posix_fallocate(fd, 0, (off_t)RESERVE_SIZE) == 0)
+		c->room.reserve = RESERVE_SIZE;
+	else
+		room_give_reserve(c);
+}
+
+/* The disk has room again for what cannot be refused. */
+static void spend_reserve(struct container *c, uint64_t bytes)
+{
+	cleanup_close int fd = openat(c->templates_dir, RESERVE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	c->room.reserve -= bytes < c->room.reserve ? bytes : c->room.reserve;
+	if (fd < 0 || ftruncate(fd, (off_t)c->room.reserve) < 0)
+		room_give_reserve(c);
 }
 
 void room_look(struct container *c)
 {
 	bool was_short = c->room.is_short;
+	uint64_t left = disk_left(c);
 	unsigned units;
 
 	inis_timer_start(c->config.events, &c->room.timer, LOOK_MS);
-	c->room.is_short = disk_left(c) < PLENTY;
+	c->room.is_short = left < PLENTY;
+	if (left < LEFT_MIN && c->room.reserve > 0)
+		spend_reserve(c, LEFT_MIN - left);
 	c->room.left = UINT64_MAX;
 	if (c->room.is_short) {
 		c->room.left = count_room(c, &units);
@@ -175,7 +187,7 @@ void room_look(struct container *c)
 	} else if (was_short) {
 		share_out(c, UINT64_MAX);
 	}
-	if (!c->room.has_reserve && c->room.left > RESERVE_SIZE)
+	if (c->room.reserve < RESERVE_SIZE && c->room.left > RESERVE_SIZE)
 		take_reserve(c);
 }
 

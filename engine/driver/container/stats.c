@@ -15,15 +15,6 @@ static void work_count(struct inis_job *job)
 	cu->soft_bytes = layer_count(cu->dir);
 }
 
-static void count_done(struct inis_job *job)
-{
-	struct cunit *cu = field_owner(job, struct cunit, job);
-
-	cu->job_running = false;
-	if (cu->state == CU_DYING)
-		cunit_destroy_step(cu);
-}
-
 static uint64_t soft_usage(struct cunit *cu)
 {
 	uint64_t bytes;
@@ -33,10 +24,7 @@ static uint64_t soft_usage(struct cunit *cu)
 		return cu->soft_shown;
 	bytes = cu->soft_bytes;
 	cu->soft_shown = bytes;
-	cu->job.work = work_count;
-	cu->job.done = count_done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->sweeper, &cu->job);
+	cunit_sweep(cu, work_count);
 	return bytes;
 }
 

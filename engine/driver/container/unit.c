@@ -98,12 +98,15 @@ static void sweep_done(struct inis_job *job)
 		cunit_destroy_step(cu);
 }
 
-void cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job))
+bool cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job))
 {
+	if (cu->job_running)
+		return false;
 	cu->job.work = work;
 	cu->job.done = sweep_done;
 	cu->job_running = true;
 	inis_worker_submit(&cu->c->sweeper, &cu->job);
+	return true;
 }
 
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
