@@ -141,6 +141,7 @@ ON_CHILD_STACK void child_become(struct child *c)
 	const uint64_t none = 0;
 	long rc;
 
+	c->begun = true;
 	if (c->no_stdin)
 		take_no_stdin(c);
 	if (c->no_new_privs)

@@ -32,6 +32,7 @@ struct child {
 	gid_t gid;
 	unsigned n_groups;
 	const gid_t *groups;
+	volatile bool begun; /* set by child_become() */
 	/* set by the child when it does not become the program */
 	volatile int step; /* enum child_step */
 	volatile int error;

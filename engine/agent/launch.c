@@ -36,6 +36,9 @@
 #define WAIT_SLICE_MS 100
 #define WAIT_SLICES   100
 
+/* Or kill it, one after another. */
+#define KILLED_MAX 16
+
 struct pipes {
 	int in[2];
 	int out[2];
@@ -146,6 +149,7 @@ static int clone_child(struct launcher *l, struct inis_error *err)
 	args.stack = (uint64_t)(uintptr_t)l->stack;
 	l->go = 0;
 	l->child.step = 0;
+	l->child.begun = false;
 	l->child.unfiltered = !agent.filtered;
 	rc = clone_onto(&args, run, l);
 	if (rc < 0)
@@ -218,21 +222,26 @@ static void raise_oom_score(pid_t pid)
 		write_oom_score(pid);
 }
 
-/* Lets it go; it has become the program, or has said why not. */
+/* Lets it go; it has become the program, or has said why not. 1: it was killed while it waited, and is no more. */
 static int finish(struct launcher *l, struct inis_error *err)
 {
+	bool killed;
+
 	/* The guest's root may have stopped it while it waited. */
 	kill(l->pid, SIGCONT);
 	__atomic_store_n(&l->go, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &l->go, FUTEX_WAKE, 1, NULL, NULL, 0);
 	await_departure(l, WAIT_SLICES);
-	if (inside(l) == 0) {
+	killed = inside(l) == 0 && !l->child.begun;
+	if (inside(l) == 0 && !killed) {
 		if (WALL("oom.guest-first"))
 			raise_oom_score(l->pid);
 		return 0;
 	}
 	discard(l);
-	return inis_fail(err, INIS_UNAVAILABLE, "cannot start a process: it was stopped before it began");
+	inis_fail(err, INIS_UNAVAILABLE, "cannot start a process: it was %s before it began",
+		  killed ? "killed" : "stopped");
+	return killed ? 1 : -1;
 }
 
 static void hand_over(struct launcher *l, struct spawned *s)
@@ -334,11 +343,16 @@ const struct child *launch(const struct command *cmd, const struct guest_user *u
 			   struct inis_error *err)
 {
 	struct launcher *l = &with_pipes;
+	int tries = 0;
+	int rc;
 
-	if (make_ready(l, user, err) < 0)
-		return NULL;
-	set_command(&l->child, cmd, user, !with_stdin);
-	if (finish(l, err) < 0)
+	do {
+		if (make_ready(l, user, err) < 0)
+			return NULL;
+		set_command(&l->child, cmd, user, !with_stdin);
+		rc = finish(l, err);
+	} while (rc > 0 && ++tries < KILLED_MAX);
+	if (rc != 0)
 		return NULL;
 	hand_over(l, s);
 	make_ready_in(READY_AFTER_BEGIN_MS);
@@ -356,7 +370,7 @@ const struct child *launch_on_terminal(const struct command *cmd, const struct g
 	if (begin(l, err) < 0)
 		return NULL;
 	set_command(&l->child, cmd, user, false);
-	if (finish(l, err) < 0)
+	if (finish(l, err) != 0)
 		return NULL;
 	hand_over(l, s);
 	return &l->child;
