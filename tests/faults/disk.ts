@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { eventually } from "../support/helpers.js";
 
-function run(program: string, ...args: string[]): string {
+export function run(program: string, ...args: string[]): string {
   const done = spawnSync(program, args, { encoding: "utf8" });
   assert.equal(done.status, 0, `${program} ${args.join(" ")}: ${done.stderr}`);
   return done.stdout;

@@ -2,13 +2,17 @@
 // The disk that everything of a server lies on is full, or fails: whoever asks for what cannot be done is told so, the
 // rest goes on, and nothing that was promised is lost. Real disks, small ones of their own.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { role, settledFootprint } from "../support/footprint.js";
+import { loopsBelow, role, settledFootprint } from "../support/footprint.js";
 import { eventually, sha256, withinMs } from "../support/helpers.js";
 import type { RawClient, Reply } from "../support/http.js";
 import { Server } from "../support/server.js";
 import { sh, TestSession } from "../support/session.js";
-import { Disk } from "./disk.js";
+import { Disk, run } from "./disk.js";
 
 const MiB = 1024 * 1024;
 const NO_SPACE = /no (space left|room)/i;
@@ -193,6 +197,47 @@ test("T10_on_a_disk_that_others_have_filled_all_goes_on_that_needs_no_room", asy
     assert.equal(units, before.units - 1, "of the session that went, and of those that were refused, nothing is left");
     assert(sessions <= before.sessions && processes < before.processes);
   });
+});
+
+/** An ext4 of somebody else's on the loop device of this name; false when the name is taken. */
+function attachForeign(directory: string, name: string): boolean {
+  const image = join(directory, name);
+  run("mkfs.ext4", "-q", "-F", image, "16M");
+  return spawnSync("losetup", [join("/dev", name), image]).status === 0;
+}
+
+const timesMounted = (image: string) => /^Mount count:\s+(\d+)$/m.exec(run("dumpe2fs", "-h", image))?.[1];
+
+test("a_device_whose_number_was_a_session's_is_left_alone_once_it_is_another's", async () => {
+  const foreign = mkdtempSync(join(tmpdir(), "inis-foreign-"));
+  const server = await Server.start({ pool: 0 });
+  const attached: string[] = [];
+  try {
+    const session = await TestSession.create(server.client());
+    await session.start("words", sh("echo kept"));
+    await session.exited("words");
+    await session.output("sync");
+    const names = loopsBelow(server.stateDir);
+    server.crash();
+    await eventually("its devices are free", () => loopsBelow(server.stateDir).length === 0);
+    for (const name of names) if (attachForeign(foreign, name)) attached.push(name);
+    assert(attached.length > 0);
+    await server.relaunchAfterKill();
+    const client = server.client();
+    await eventually("the session has ended", async () => {
+      const { status, body } = await client.send("GET", session.path("/processes/words/logs"), {
+        query: { ended: true },
+      });
+      return status === 200 && body.toString().includes("kept");
+    });
+    await (await TestSession.create(client)).destroy();
+    for (const name of attached) assert.equal(timesMounted(join(foreign, name)), "0");
+    await server.stop();
+  } finally {
+    server.crash();
+    for (const name of attached) spawnSync("losetup", ["-d", join("/dev", name)]);
+    rmSync(foreign, { recursive: true, force: true });
+  }
 });
 
 const BROKEN = {

@@ -114,12 +114,10 @@ function mountsNaming(pid: number, text: string): string[] {
     .filter((line) => line.includes(text));
 }
 
-/** Loop devices that are backed by a file below the directory. */
-function loopsBelow(directory: string): string[] {
-  return readdirSync("/sys/block")
-    .filter((name) => name.startsWith("loop"))
-    .map((name) => attempt(() => readFileSync(`/sys/block/${name}/loop/backing_file`, "utf8").trim(), ""))
-    .filter((file) => file.startsWith(directory));
+/** Loop devices, by name, that are backed by a file below the directory. */
+export function loopsBelow(directory: string): string[] {
+  const file = (name: string) => attempt(() => readFileSync(`/sys/block/${name}/loop/backing_file`, "utf8").trim(), "");
+  return readdirSync("/sys/block").filter((name) => name.startsWith("loop") && file(name).startsWith(directory));
 }
 
 function entries(directory: string): string[] {
