@@ -62,9 +62,13 @@ export class Engine {
     return readdirSync(join(this.stateDir, "units")).length;
   }
 
+  /** Beyond the pool, what a unit has without a process is kept for one more. */
+  spare = 1;
+
   /** Waits until the pool is full and nothing is being destroyed, with so many sessions alive. */
   async settled(sessions) {
-    await wait(`${sessions} sessions and a full pool`, SETTLE_MS, () => this.units() === sessions + this.pool, 2);
+    const units = sessions + this.pool + this.spare;
+    await wait(`${sessions} sessions and a full pool`, SETTLE_MS, () => this.units() === units, 2);
   }
 
   async #call(method, path) {

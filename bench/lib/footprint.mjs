@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server and its sessions occupy on the machine, as the kernel counts it.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { wait } from "./engine.mjs";
 
 const REST_LOOKS = 10;
@@ -35,26 +35,25 @@ export function descendants(root) {
   return found;
 }
 
-/** The server's own programs: supervisor, front and broker. */
+/** The server's own processes: supervisor, front, broker, and what agents are cloned from. */
 export function daemons(engine) {
-  return descendants(engine.pid).filter((pid) => /^(inisd|inis-broker)$/.test(command(pid)));
+  return descendants(engine.pid).filter((pid) => /(^|\/)(inisd|inis-broker|inis-spawn)$/.test(commandLine(pid)[0]));
 }
 
-function command(pid) {
-  return attempt(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim(), "");
+function commandLine(pid) {
+  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), "").split("\0");
 }
 
 /**
  * Proportional set size in KiB: all of it, and what no file backs. The process that an agent keeps ready lives in the
- * agent's memory: two processes with the same mappings at the same addresses, which are random, are counted once.
+ * agent's memory: one with the mappings of its parent is not counted.
  */
 export function pss(pids) {
   const sum = { all: 0, withoutFiles: 0 };
-  const counted = new Set();
+  const parent = parents();
+  const mappings = (pid) => attempt(() => readFileSync(`/proc/${pid}/maps`, "utf8"), "");
   for (const pid of pids) {
-    const mappings = attempt(() => readFileSync(`/proc/${pid}/maps`, "utf8"), "");
-    if (counted.has(mappings)) continue;
-    counted.add(mappings);
+    if (mappings(pid) === mappings(parent.get(pid))) continue;
     const text = attempt(() => readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"), "");
     const field = (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0);
     sum.all += field("Pss");
@@ -88,8 +87,8 @@ function cgroups(daemonPids) {
 
 /** The program and, of several roles in one, the role: "inisd front". */
 function role(pid) {
-  const [, argument] = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), "").split("\0");
-  return `${command(pid)} ${argument ?? ""}`.trim();
+  const [name, argument] = commandLine(pid);
+  return `${basename(name)} ${argument ?? ""}`.trim();
 }
 
 /** Open descriptors by program and by what they lead to, without what tells one unit or one socket from another. */

@@ -31,7 +31,7 @@ struct order {
 	int fds[INIS_UNIT_MOUNTS_MAX];
 };
 
-static void say(uint32_t verb, const struct inis_error *why)
+static void say(uint32_t verb, int fd, const struct inis_error *why)
 {
 	struct inis_unit_status status = {.magic = INIS_UNIT_MAGIC, .verb = verb};
 
@@ -40,7 +40,18 @@ static void say(uint32_t verb, const struct inis_error *why)
 		snprintf(status.step, sizeof(status.step), "%.59s", why->message);
 	}
 	/* The broker may be gone; then nobody is left to be told. */
-	inis_packet_send(INIS_UNIT_FD, &status, sizeof(status), NULL, 0, NULL);
+	inis_packet_send(INIS_UNIT_FD, &status, sizeof(status), &fd, fd >= 0 ? 1 : 0, NULL);
+}
+
+/* With a socket for the broker's first connection, which must be one of this network. */
+static int say_ready(struct inis_error *err)
+{
+	cleanup_close int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (sock < 0)
+		return inis_fail_errno(err, "make a socket");
+	say(INIS_UNIT_READY, sock, NULL);
+	return 0;
 }
 
 static bool terminated(const char *text, size_t size)
@@ -154,16 +165,11 @@ void activate(void)
 
 	if (!order)
 		exit(1);
-	if (be_blank(&err) < 0) {
-		say(INIS_UNIT_FAILED, &err);
+	if (be_blank(&err) < 0 || say_ready(&err) < 0 || receive_order(order, &err) < 0 || move_in(order, &err) < 0) {
+		say(INIS_UNIT_FAILED, -1, &err);
 		exit(1);
 	}
-	say(INIS_UNIT_READY, NULL);
-	if (receive_order(order, &err) < 0 || move_in(order, &err) < 0) {
-		say(INIS_UNIT_FAILED, &err);
-		exit(1);
-	}
-	say(INIS_UNIT_ACTIVE, NULL);
+	say(INIS_UNIT_ACTIVE, -1, NULL);
 	if (settle_in(order, &err) < 0)
 		exit(1);
 	free(order);

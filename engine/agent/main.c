@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * main.c - inis-agent: PID 1 of a unit.
+ * main.c - inis-agent: the zygote, and PID 1 of a unit.
  *
  * Waits as a blank unit until it is activated, then serves its client for as long as the unit lives. It never ends
  * by itself after that: the unit would end with it. It is also the program, run by itself as the guest user, that
@@ -17,6 +17,8 @@
 #include "agent/reap.h"
 #include "agent/rights.h"
 #include "agent/search/search.h"
+#include "agent/zygote.h"
+#include "wire/unit_proto.h"
 
 /* More than a window of a stream; what is free beyond that goes back. */
 #define KEEP_FREE (384 * 1024)
@@ -41,8 +43,10 @@ int main(int argc, char **argv)
 		return archive_main(argc, argv);
 	if (argc > 1)
 		return search_main(argc, argv);
-	rights_begin();
 	tune_memory();
+	if (argc > 0 && strcmp(argv[0], INIS_ZYGOTE_NAME) == 0)
+		zygote_serve(argv[0]);
+	rights_begin();
 	if (inis_events_init(&agent.events, &err) < 0 || reap_start(&err) < 0) {
 		dprintf(STDERR_FILENO, "inis-agent: %s\n", err.message);
 		return 1;

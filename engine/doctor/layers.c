@@ -55,7 +55,8 @@ static int make_overlay(const struct layers *l, int base, int userns, struct ini
 	cleanup_close int root = -1;
 	struct layer layer;
 
-	if (unit < 0 || layer_make(&layer, &l->disks, unit, PROBE_DISK_MB, "inis-doctor", userns, err) < 0)
+	if (unit < 0 || layer_make(&layer, &l->disks, unit, PROBE_DISK_MB, "inis-doctor", err) < 0 ||
+	    layer_map(&layer, userns, err) < 0)
 		return -1;
 	root = overlay_mount(&base, 1, &layer, l->s->uid_base, MOUNT_ATTR_NODEV, err);
 	layer_release(&layer);

@@ -24,9 +24,12 @@
 
 pid_t inis_clone3(uint64_t flags, int cgroup, int *pidfd, struct inis_error *err)
 {
-	struct clone_args args = {.flags = flags | CLONE_PIDFD, .exit_signal = SIGCHLD, .pidfd = (uintptr_t)pidfd};
+	struct clone_args args = {.flags = flags | CLONE_PIDFD, .pidfd = (uintptr_t)pidfd};
 	pid_t pid;
 
+	/* A sibling has the signal that its parent was promised for the caller. */
+	if (!(flags & CLONE_PARENT))
+		args.exit_signal = SIGCHLD;
 	if (cgroup >= 0) {
 		args.flags |= CLONE_INTO_CGROUP;
 		args.cgroup = (uint64_t)cgroup;

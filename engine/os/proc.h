@@ -15,7 +15,7 @@
 
 /*
  * As fork() with these CLONE_* flags: 0 in the child, which shares no memory and must only use system calls until
- * it execs. *pidfd (close-on-exec) is set in the parent. With cgroup >= 0 the child starts in that v2 cgroup.
+ * it execs, unless the caller has one thread only. *pidfd (close-on-exec) is set in the parent. With cgroup >= 0 the child starts in that v2 cgroup.
  */
 pid_t inis_clone3(uint64_t flags, int cgroup, int *pidfd, struct inis_error *err);
 

@@ -59,7 +59,7 @@ static void destroy_pool(struct container *c)
 	for (struct cunit *cu = c->units; cu; cu = cu->next) {
 		if (cu->state == CU_ACTIVATING)
 			cunit_activate_failed(cu, &err);
-		else if (cu->state == CU_STARTING || cu->state == CU_BLANK)
+		else if (cu->state == CU_SPARE || cu->state == CU_STARTING || cu->state == CU_BLANK)
 			cunit_destroy(&c->driver, &cu->u, NULL, NULL);
 	}
 	while (pool_left(c) && inis_now_ms() < deadline) {
@@ -84,6 +84,7 @@ static void container_free(struct inis_driver *d)
 	room_unwatch(c);
 	while (c->units)
 		cunit_free(c->units);
+	zygote_stop(c);
 	bases_close(c);
 	if (c->cgroups.v2 >= 0)
 		inis_cgroup_root_close(&c->cgroups);
@@ -223,7 +224,7 @@ static int set_up(struct container *c, struct inis_error *err)
 	    inis_worker_start(&c->keeper, c->config.events, err) < 0 ||
 	    ranges_init(&c->ranges, c->config.uid_base, c->config.uid_ranges, c->config.range_locks, err) < 0 ||
 	    inis_cgroup_root_open(&c->cgroups, c->config.instance, err) < 0 || container_adopt(c, err) < 0 ||
-	    container_prepare(c, err) < 0)
+	    container_prepare(c, err) < 0 || zygote_start(c, err) < 0)
 		return -1;
 	if (prove(c, err) < 0)
 		return -1;
@@ -244,6 +245,7 @@ struct inis_driver *inis_container_new(const struct inis_container_config *confi
 	c->driver.pool_target = config->pool;
 	c->units_dir = c->templates_dir = c->logs_dir = -1;
 	c->templates_watch.fd = -1;
+	c->zygote.sock = c->zygote.pidfd = -1;
 	c->cgroups.v2 = -1;
 	if (set_up(c, err) < 0) {
 		container_free(&c->driver);

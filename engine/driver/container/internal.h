@@ -34,7 +34,8 @@
 #define DESTROY_RETRY_MS    2
 #define FREEZE_DEADLINE_MS  10000
 
-enum cunit_state { CU_STARTING, CU_BLANK, CU_ACTIVATING, CU_LIVE, CU_DYING };
+/* SPARE: all that a unit has without a process. */
+enum cunit_state { CU_SPARE, CU_STARTING, CU_BLANK, CU_ACTIVATING, CU_LIVE, CU_DYING };
 
 struct container;
 
@@ -76,7 +77,7 @@ struct cunit {
 	int dir; /* units/<id> */
 	int cgroup; /* v2 group */
 	int sock; /* to the agent until it is ACTIVE */
-	int agent; /* made in the unit's network ahead of the first connection */
+	int agent; /* a socket of the unit's network, for the first connection */
 	struct inis_cgroup_limits limits; /* in force */
 	struct inis_watch sock_watch;
 	struct inis_watch exit_watch; /* pidfd */
@@ -121,6 +122,11 @@ struct room {
 	uint64_t reserve; /* bytes of the file that is there to be given up */
 };
 
+struct zygote {
+	int sock; /* -1: none runs */
+	int pidfd;
+};
+
 struct container {
 	struct inis_driver driver; /* first */
 	struct inis_container_config config;
@@ -138,6 +144,7 @@ struct container {
 	struct template_scan scan;
 	struct inis_watch templates_watch; /* inotify */
 	struct room room;
+	struct zygote zygote;
 	struct cunit *units;
 	struct want *wants; /* oldest first */
 	struct inis_cgroup_limits
@@ -172,13 +179,26 @@ bool cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job));
 void cunit_drop_starting(struct cunit *cu, const struct inis_error *why);
 
 /* rootfs.c: what a unit is given to live in. On any thread; touches only layer, root and usr. */
+int cunit_make_layer(struct cunit *cu, uint32_t disk_mb, struct inis_error *err);
+/* With the layer that is there, or a new one. */
 int cunit_make_rootfs(struct cunit *cu, uint32_t disk_mb, int userns, struct inis_error *err);
 void cunit_drop_rootfs(struct cunit *cu);
 /* Names of this one machine, into the root. */
 int cunit_write_names(int root, const char *hostname, struct inis_error *err);
 
+/* zygote.c */
+int zygote_start(struct container *c, struct inis_error *err);
+void zygote_stop(struct container *c);
+/*
+ * A new agent, our child, in these namespaces and this v2 cgroup; sock is its end of a socket, through which one byte
+ * lets it go on. *pidfd is the caller's to close.
+ */
+pid_t zygote_clone(struct container *c, uint64_t flags, int sock, int cgroup, int *pidfd, struct inis_error *err);
+
 /* spawn.c */
 int cunit_spawn(struct container *c, struct inis_error *err);
+/* Begins to make a spare, which the next cunit_spawn() starts from. */
+int cunit_spare(struct container *c, struct inis_error *err);
 /* When agent and layers are both ready, the unit is BLANK. */
 void cunit_started(struct cunit *cu);
 

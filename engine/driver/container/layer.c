@@ -164,18 +164,21 @@ static int make_soft(struct layer *l, int unit_dir, struct inis_error *err)
 	return l->mount < 0 ? -1 : 0;
 }
 
-int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label, int userns,
+int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label,
 	       struct inis_error *err)
 {
 	int rc;
 
 	*l = (struct layer){.kind = d->kind, .mount = -1, .loop = -1};
 	rc = d->kind == INIS_DISK_HARD ? make_hard(l, d, unit_dir, disk_mb, label, err) : make_soft(l, unit_dir, err);
-	if (rc == 0)
-		rc = inis_mount_attrs(l->mount, MOUNT_ATTR_NODEV, 0, userns, false, err);
 	if (rc < 0)
 		layer_release(l);
 	return rc;
+}
+
+int layer_map(const struct layer *l, int userns, struct inis_error *err)
+{
+	return inis_mount_attrs(l->mount, MOUNT_ATTR_NODEV, 0, userns, false, err);
 }
 
 void layer_release(struct layer *l)

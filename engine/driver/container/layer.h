@@ -30,7 +30,7 @@ struct disks {
 
 struct layer {
 	enum inis_disk_kind kind;
-	int mount; /* detached, ids mapped: holds upper/ and work/; -1 when let go */
+	int mount; /* detached: holds upper/ and work/; -1 when let go */
 	int loop; /* number, -1 when soft */
 };
 
@@ -39,15 +39,17 @@ int disks_init(struct disks *d, int templates_dir, uint32_t disk_mb, struct inis
 	       struct inis_error *err);
 
 /* Makes the layer's files in unit_dir and mounts it. */
-int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label, int userns,
+int layer_make(struct layer *l, const struct disks *d, int unit_dir, uint32_t disk_mb, const char *label,
 	       struct inis_error *err);
+/* Its ids become those of the user namespace; once, before anything is on it. */
+int layer_map(const struct layer *l, int userns, struct inis_error *err);
 /* Once the layer is in use for long; takes as long as the disk. */
 void layer_settle(const struct layer *l);
 /* Lets the mount go; a unit that uses the layer keeps it. */
 void layer_release(struct layer *l);
 /* Opens the mount of a hard layer again, for an adopted unit whose loop number is known; `label` is the device's. */
 int layer_reopen(struct layer *l, const char *label, struct inis_error *err);
-/* Makes the spool directory; the caller's file system ids are those of the unit's root. */
+/* Makes the spool directory, before ids are mapped. */
 int layer_make_spool(const struct layer *l, struct inis_error *err);
 /* Opens it, of an open mount. */
 int layer_open_spool(const struct layer *l, struct inis_error *err);

@@ -2,9 +2,11 @@
  *
  * spawn.c - making a blank unit.
  *
- * The child is cloned straight into its namespaces and its v2 cgroup and waits for a byte while the broker maps its
+ * The agent is cloned straight into its namespaces and its v2 cgroup and waits for a byte while the broker maps its
  * ids and the builder attaches its v1 cgroups; only then does it make its cgroup namespace (whose root is so the
- * unit's group in every hierarchy), become root of its range and exec the agent. Meanwhile the builder makes its root.
+ * unit's group in every hierarchy) and become root of its range. Meanwhile the builder makes its root.
+ *
+ * What needs no process, the disk above all, is made ahead for one unit more than the pool has.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -25,44 +27,11 @@
 #include "os/path.h"
 #include "os/proc.h"
 
-#define CLEAR_SIGNALS 0x100000000ULL /* CLONE_CLEAR_SIGHAND */
-
 static uint64_t namespaces(void)
 {
 	return (uint64_t)(WALL("ns.user") ? CLONE_NEWUSER : 0) | CLONE_NEWNS | (WALL("ns.pid") ? CLONE_NEWPID : 0) |
 	       (WALL("ns.net") ? CLONE_NEWNET : 0) | (WALL("ns.ipc") ? CLONE_NEWIPC : 0) |
 	       (WALL("ns.uts") ? CLONE_NEWUTS : 0) | (WALL("ns.time") ? CLONE_NEWTIME : 0);
-}
-
-/* In the child. Which step failed goes into the exit status, for whoever traces it. */
-static _Noreturn void become_agent(int sock, int ours)
-{
-	char name[] = "inis-agent";
-	char *const argv[] = {name, NULL};
-	char *const envp[] = {INIS_WALLS_ENTRY(), NULL};
-	sigset_t none;
-	char go;
-	int flags = fcntl(sock, F_GETFL);
-
-	/* Held here, it would hide the broker's end. */
-	close(ours);
-	if (fcntl(sock, F_SETFL, flags & ~O_NONBLOCK) < 0 || recv(sock, &go, 1, 0) != 1)
-		_exit(100);
-	fcntl(sock, F_SETFL, flags);
-	if (WALL("ns.cgroup") && unshare(CLONE_NEWCGROUP) < 0)
-		_exit(101);
-	/* Not by the C library, which would want to tell threads that this process does not have. */
-	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, 0, 0, 0) < 0 ||
-	    syscall(SYS_setresuid, 0, 0, 0) < 0)
-		_exit(102);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	umask(022);
-	if (inis_fds_place(INIS_UNIT_FD, &sock, 1, NULL) < 0)
-		_exit(103);
-	execve(RUN_AGENT, argv, envp);
-	_exit(104);
 }
 
 static int map_ids(pid_t pid, uint32_t first, struct inis_error *err)
@@ -146,13 +115,19 @@ void cunit_started(struct cunit *cu)
 	if (!cu->agent_ready || !cu->layers_made)
 		return;
 	inis_timer_stop(c->config.events, &cu->deadline);
-	/* Without it the connection makes its own. */
-	cu->agent = inis_net_socket_in(cu->u.pidfd, AF_UNIX, SOCK_STREAM, NULL);
 	cu->state = CU_BLANK;
 	c->driver.pool_ready++;
 	if (c->room.is_short)
 		room_look(c);
 	pool_settle(c);
+}
+
+static void submit(struct cunit *cu, void (*work)(struct inis_job *job), void (*done)(struct inis_job *job))
+{
+	cu->job.work = work;
+	cu->job.done = done;
+	cu->job_running = true;
+	inis_worker_submit(&cu->c->builder, &cu->job);
 }
 
 static int begin_layers(struct cunit *cu, struct inis_error *err)
@@ -162,10 +137,7 @@ static int begin_layers(struct cunit *cu, struct inis_error *err)
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
 	if (WALL("ns.user") && (cu->userns = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return inis_fail_errno(err, "open the user namespace of a unit");
-	cu->job.work = work_layers;
-	cu->job.done = layers_done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->builder, &cu->job);
+	submit(cu, work_layers, layers_done);
 	return 0;
 }
 
@@ -196,12 +168,10 @@ static int clone_agent(struct cunit *cu, struct inis_error *err)
 	ours = pair[0];
 	theirs = pair[1];
 	overlay_hold();
-	pid = inis_clone3(namespaces() | CLEAR_SIGNALS, cu->cgroup, &cu->u.pidfd, NULL);
-	if (pid == 0)
-		become_agent(theirs, ours);
+	pid = zygote_clone(cu->c, namespaces(), theirs, cu->cgroup, &cu->u.pidfd, err);
 	overlay_release();
 	if (pid < 0)
-		return inis_fail_errno(err, "make the namespaces of a unit");
+		return -1;
 	cu->u.pid = pid;
 	cu->sock = take_fd(&ours);
 	return 0;
@@ -217,39 +187,84 @@ static int start_agent(struct cunit *cu, struct inis_error *err)
 	return cunit_watch_exit(cu, err);
 }
 
-static int build(struct cunit *cu, struct inis_error *err)
-{
-	struct container *c = cu->c;
-
-	cu->u.uid_base = ranges_take(&c->ranges, err);
-	if (cu->u.uid_base == 0)
-		return -1;
-	cu->owns_range = true;
-	cu->u.disk_kind = c->disks.kind;
-	cu->u.disk_mb = c->config.disk_mb;
-	cu->limits = c->usual;
-	cu->base = base_find(c, "");
-	cu->dir = inis_make_dir_at(c->units_dir, cu->u.id.s, 0700, err);
-	if (cu->dir < 0 || make_cgroup(cu, err) < 0 || start_agent(cu, err) < 0)
-		return -1;
-	return begin_layers(cu, err);
-}
-
-int cunit_spawn(struct container *c, struct inis_error *err)
+/* What needs no process. */
+static struct cunit *prepare(struct container *c, struct inis_error *err)
 {
 	struct unit_id id;
 	struct cunit *cu;
 
 	if (unit_id_new(&id, err) < 0)
-		return -1;
+		return NULL;
 	cu = cunit_new(c, &id);
-	if (!cu)
-		return inis_fail(err, INIS_UNAVAILABLE, "no memory for a unit");
-	cu->state = CU_STARTING;
-	inis_timer_start(c->config.events, &cu->deadline, START_DEADLINE_MS);
-	if (build(cu, err) < 0) {
-		cunit_destroy(&c->driver, &cu->u, NULL, NULL);
-		return -1;
+	if (!cu) {
+		inis_fail(err, INIS_UNAVAILABLE, "no memory for a unit");
+		return NULL;
 	}
+	cu->state = CU_SPARE;
+	cu->u.disk_kind = c->disks.kind;
+	cu->u.disk_mb = c->config.disk_mb;
+	cu->u.uid_base = ranges_take(&c->ranges, err);
+	cu->owns_range = cu->u.uid_base != 0;
+	if (cu->owns_range)
+		cu->dir = inis_make_dir_at(c->units_dir, cu->u.id.s, 0700, err);
+	if (cu->dir >= 0 && make_cgroup(cu, err) == 0)
+		return cu;
+	cunit_destroy(&c->driver, &cu->u, NULL, NULL);
+	return NULL;
+}
+
+static void work_spare(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->layers_error = (struct inis_error)INIS_ERROR_INIT;
+	cunit_make_layer(cu, cu->u.disk_mb, &cu->layers_error);
+}
+
+static void spare_done(struct inis_job *job)
+{
+	struct cunit *cu = field_owner(job, struct cunit, job);
+
+	cu->job_running = false;
+	if (cu->state == CU_DYING)
+		cunit_destroy_step(cu);
+	else if (cu->layers_error.code != INIS_OK)
+		cunit_drop_starting(cu, &cu->layers_error);
+}
+
+int cunit_spare(struct container *c, struct inis_error *err)
+{
+	struct cunit *cu = prepare(c, err);
+
+	if (!cu)
+		return -1;
+	submit(cu, work_spare, spare_done);
 	return 0;
+}
+
+static struct cunit *take_spare(struct container *c)
+{
+	struct cunit *cu = c->units;
+
+	while (cu && (cu->state != CU_SPARE || cu->job_running))
+		cu = cu->next;
+	return cu;
+}
+
+int cunit_spawn(struct container *c, struct inis_error *err)
+{
+	struct cunit *cu = take_spare(c);
+
+	if (!cu)
+		cu = prepare(c, err);
+	if (!cu)
+		return -1;
+	cu->state = CU_STARTING;
+	cu->limits = c->usual;
+	cu->base = base_find(c, "");
+	inis_timer_start(c->config.events, &cu->deadline, START_DEADLINE_MS);
+	if (start_agent(cu, err) == 0 && begin_layers(cu, err) == 0)
+		return 0;
+	cunit_destroy(&c->driver, &cu->u, NULL, NULL);
+	return -1;
 }

@@ -125,11 +125,11 @@ static void on_ready(struct cunit *cu)
 	struct inis_unit_status status;
 	struct inis_error err = INIS_ERROR_INIT;
 	size_t fds;
-	ssize_t n = inis_packet_recv(cu->sock, &status, sizeof(status), NULL, 0, &fds, &err);
+	ssize_t n = inis_packet_recv(cu->sock, &status, sizeof(status), &cu->agent, 1, &fds, &err);
 
 	if (n < 0 && err.sys_errno == EAGAIN)
 		return;
-	if (n != sizeof(status) || status.magic != INIS_UNIT_MAGIC || status.verb != INIS_UNIT_READY) {
+	if (n != sizeof(status) || status.magic != INIS_UNIT_MAGIC || status.verb != INIS_UNIT_READY || fds != 1) {
 		inis_fail(&err, INIS_INTERNAL, "the agent of a new unit did not start");
 		cunit_drop_starting(cu, &err);
 		return;

@@ -203,14 +203,17 @@ static void expect_status(const struct unit *u, uint32_t verb)
 	struct inis_error err = INIS_ERROR_INIT;
 	struct pollfd p = {.fd = u->sock, .events = POLLIN};
 	struct inis_unit_status status;
+	cleanup_close int sock = -1;
 	size_t n_fds = 0;
 
 	if (poll(&p, 1, 20000) != 1)
 		fail_msg("the agent says nothing");
-	if (inis_packet_recv(u->sock, &status, sizeof(status), NULL, 0, &n_fds, &err) != sizeof(status))
+	if (inis_packet_recv(u->sock, &status, sizeof(status), &sock, 1, &n_fds, &err) != sizeof(status))
 		fail_msg("no status: %s", err.message);
 	if (status.verb != verb)
 		fail_msg("status %u, step %s, errno %d", status.verb, status.step, status.sys_errno);
+	if ((n_fds == 1) != (verb == INIS_UNIT_READY))
+		fail_msg("status %u with %zu descriptors", status.verb, n_fds);
 }
 
 static void map_ids(const struct unit *u)

@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+
+#define PATIENCE_MS 60000
 
 static const char *wanted_instance;
 static unsigned found;
@@ -106,4 +109,11 @@ struct traces traces_count(const char *state_dir, const char *instance)
 	t.files = found;
 	t.loops = count_loops(state_dir);
 	return t;
+}
+
+struct traces traces_await_disks(const char *state_dir, const char *instance, unsigned disks)
+{
+	for (int i = 0; i < PATIENCE_MS / 10 && count_loops(state_dir) != disks; i++)
+		usleep(10000);
+	return traces_count(state_dir, instance);
 }

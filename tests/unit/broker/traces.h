@@ -15,4 +15,10 @@ struct traces {
 
 struct traces traces_count(const char *state_dir, const char *instance);
 
+/*
+ * The same once so many units have disks: those in use, the pool, and the spare, which is made when nobody asks for
+ * anything and of which the disk is the last part.
+ */
+struct traces traces_await_disks(const char *state_dir, const char *instance, unsigned disks);
+
 #endif
