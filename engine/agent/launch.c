@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/pipes.h"
 #include "agent/user.h"
 #include "base/cleanup.h"
 #include "base/wall.h"
@@ -39,20 +40,6 @@
 /* Or kill it, one after another. */
 #define KILLED_MAX 16
 
-struct pipes {
-	int in[2];
-	int out[2];
-	int err[2];
-};
-
-#define PIPES_NONE                  \
-	{                           \
-		{-1, -1}, {-1, -1}, \
-		{                   \
-			-1, -1      \
-		}                   \
-	}
-
 struct launcher {
 	struct child child;
 	uint32_t go;
@@ -67,36 +54,6 @@ struct launcher {
 
 static struct launcher with_pipes = {.leaf = LEAF_INIT, .pipes = PIPES_NONE};
 static struct launcher with_terminal = {.leaf = LEAF_INIT, .pipes = PIPES_NONE};
-
-static void close_pipes(struct pipes *p)
-{
-	for (int end = 0; end < 2; end++) {
-		close_fd(&p->in[end]);
-		close_fd(&p->out[end]);
-		close_fd(&p->err[end]);
-	}
-}
-
-/* `ours` is the end that must not make the agent wait. */
-static int make_pipe(int fds[2], int ours, struct inis_error *err)
-{
-	if (pipe2(fds, O_CLOEXEC) < 0 || fcntl(fds[ours], F_SETFL, O_NONBLOCK) < 0)
-		return inis_fail_errno(err, "make a pipe");
-	return 0;
-}
-
-static int make_pipes(struct launcher *l, struct inis_error *err)
-{
-	if (make_pipe(l->pipes.in, 1, err) < 0 || make_pipe(l->pipes.out, 0, err) < 0 ||
-	    make_pipe(l->pipes.err, 0, err) < 0) {
-		close_pipes(&l->pipes);
-		return -1;
-	}
-	l->child.stdio[0] = l->pipes.in[0];
-	l->child.stdio[1] = l->pipes.out[1];
-	l->child.stdio[2] = l->pipes.err[1];
-	return 0;
-}
 
 ON_CHILD_STACK __attribute__((noreturn)) static void run(struct launcher *l)
 {
@@ -193,7 +150,7 @@ static void discard(struct launcher *l)
 		await_departure(l, UINT_MAX);
 	}
 	l->pid = 0;
-	close_pipes(&l->pipes);
+	pipes_close(&l->pipes);
 	leaf_release(&l->leaf);
 }
 
@@ -254,15 +211,18 @@ static void hand_over(struct launcher *l, struct spawned *s)
 		s->in = take_fd(&l->pipes.in[1]);
 	s->out = take_fd(&l->pipes.out[0]);
 	s->err = take_fd(&l->pipes.err[0]);
-	close_pipes(&l->pipes);
+	pipes_close(&l->pipes);
 }
 
 /* Takes the pipes over. */
 static int make(struct launcher *l, struct inis_error *err)
 {
+	l->child.stdio[0] = l->pipes.in[0];
+	l->child.stdio[1] = l->pipes.out[1];
+	l->child.stdio[2] = l->pipes.err[1];
 	if (begin(l, err) == 0)
 		return 0;
-	close_pipes(&l->pipes);
+	pipes_close(&l->pipes);
 	return -1;
 }
 
@@ -278,24 +238,22 @@ static int make_ready(struct launcher *l, const struct guest_user *user, struct 
 		return 0;
 	l->owner = user->uid;
 	guest_rights_enter();
-	rc = make_pipes(l, err);
+	rc = pipes_make(&l->pipes, err);
 	guest_rights_leave();
 	return rc < 0 ? -1 : make(l, err);
 }
 
 int launch_prepare(struct inis_error *err)
 {
-	return make_pipes(&with_pipes, err) < 0 ? -1 : make(&with_pipes, err);
+	return pipes_make(&with_pipes.pipes, err) < 0 ? -1 : make(&with_pipes, err);
 }
 
 int launch_welcome(struct inis_error *err)
 {
 	const struct guest_user *user = guest_user();
-	const struct pipes *p = &with_pipes.pipes;
 
-	if (fchown(p->in[1], user->uid, user->gid) < 0 || fchown(p->out[0], user->uid, user->gid) < 0 ||
-	    fchown(p->err[0], user->uid, user->gid) < 0)
-		return inis_fail_errno(err, "hand pipes over to the guest");
+	if (pipes_give(&with_pipes.pipes, user->uid, user->gid, err) < 0)
+		return -1;
 	with_pipes.owner = user->uid;
 	return 0;
 }
