@@ -19,7 +19,7 @@ const END = "<!-- end of walls -->";
 // Which files of checks each set could touch; the network and the limits take long and are looked at where they matter.
 const FILTERS = "seccomp.guest,seccomp.base";
 const SETS = {
-  "ns.user": "kernel gain",
+  "ns.user": "neighbours kernel gain",
   "ns.pid": "neighbours agent kernel",
   "ns.net": "network",
   "ns.ipc": "neighbours",

@@ -2,7 +2,7 @@
 // PID 1 of a session and what the engine does in the guest's reach: its program, its socket, its descriptors, and file
 // operations on names that the guest lays traps with.
 import assert from "node:assert/strict";
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { guestInit, role } from "../support/footprint.js";
 import { withinMs } from "../support/helpers.js";
@@ -64,18 +64,22 @@ for (const who of ["sandbox", "root"] as const) {
   });
 }
 
-for (const signal of ["STOP", "KILL", "TERM"]) {
+for (const [n, signal] of ["STOP", "KILL", "TERM"].entries()) {
   test(`a_command_runs_although_the_guest's_root_has_sent_${signal}_to_the_process_that_waits_for_it`, async () => {
+    const own = await TestSession.create(server.client());
     const hit = `[ $p = 1 ] || { kill -${signal} $p; echo sent; }`;
     const all = `sleep 0.5; for p in $(pgrep -x inis-agent); do ${hit}; done`;
+    const output = (command: string) => withinMs(command, 60_000, own.output(command));
+    await own.start("mark", ["sleep", `8630${n}`]);
+    const agent = guestInit(server, `8630${n}`);
     try {
-      const sent = session.output(`sudo -n sh -c '${all}'`);
-      assert.equal(await withinMs("the command that sends it", 60_000, sent), "sent\n");
-      assert.equal(await withinMs("the next command", 60_000, session.output("echo runs")), "runs\n");
-      assert.equal(await session.output("echo runs again"), "runs again\n");
+      assert.equal(await output(`sudo -n sh -c '${all}'`), "sent\n");
+      assert.equal(await output("echo runs"), "runs\n");
+      assert.equal(await output("echo runs again"), "runs again\n");
+      await own.destroy();
     } finally {
-      // Had it met the agent, all that follows would wait for ever.
-      process.kill(init, "SIGCONT");
+      // Had it met the agent, that would stay stopped.
+      if (existsSync(`/proc/${agent}`)) process.kill(agent, "SIGCONT");
     }
   });
 }
