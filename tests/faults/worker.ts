@@ -176,7 +176,9 @@ export class Worker {
       },
     );
     terminal.type("word\r");
-    await terminal.socket.over();
+    await terminal.socket.over().catch((error: Error) => {
+      assert.fail(`${error.message}; ${session.id}: exit ${terminal.exitCode} after ${JSON.stringify(terminal.text)}`);
+    });
     if (terminal.exitCode === undefined) throw new Lost("terminal cut");
     assert.equal(terminal.exitCode, 5);
     assert.match(terminal.text, /got word/);
