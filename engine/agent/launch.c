@@ -182,23 +182,23 @@ static void raise_oom_score(pid_t pid)
 /* Lets it go; it has become the program, or has said why not. 1: it was killed while it waited, and is no more. */
 static int finish(struct launcher *l, struct inis_error *err)
 {
-	bool killed;
+	bool gone;
 
 	/* The guest's root may have stopped it while it waited. */
 	kill(l->pid, SIGCONT);
 	__atomic_store_n(&l->go, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &l->go, FUTEX_WAKE, 1, NULL, NULL, 0);
 	await_departure(l, WAIT_SLICES);
-	killed = inside(l) == 0 && !l->child.begun;
-	if (inside(l) == 0 && !killed) {
+	gone = inside(l) == 0;
+	if (gone && l->child.begun) {
 		if (WALL("oom.guest-first"))
 			raise_oom_score(l->pid);
 		return 0;
 	}
 	discard(l);
 	inis_fail(err, INIS_UNAVAILABLE, "cannot start a process: it was %s before it began",
-		  killed ? "killed" : "stopped");
-	return killed ? 1 : -1;
+		  gone ? "killed" : "stopped");
+	return gone ? 1 : -1;
 }
 
 static void hand_over(struct launcher *l, struct spawned *s)

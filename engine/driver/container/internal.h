@@ -169,6 +169,9 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 /* Makes sure that the mount of its hard layer is open: that of an adopted unit is not at first. */
 int cunit_open_layer(struct cunit *cu, struct inis_error *err);
 
+/* The unit's one job; done() sets job_running to false. */
+void cunit_submit(struct cunit *cu, struct inis_worker *worker, void (*work)(struct inis_job *job),
+		  void (*done)(struct inis_job *job));
 /*
  * A job of the sweeper that nobody waits for; a destruction that came meanwhile goes on after it. False when the unit
  * has another job.

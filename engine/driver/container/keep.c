@@ -203,9 +203,6 @@ bool cunit_keep(struct cunit *cu)
 		emptied(cu);
 		return false;
 	}
-	cu->job.work = work_keep;
-	cu->job.done = keep_done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->keeper, &cu->job);
+	cunit_submit(cu, &cu->c->keeper, work_keep, keep_done);
 	return true;
 }

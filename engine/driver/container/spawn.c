@@ -10,20 +10,16 @@
  */
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/wall.h"
 #include "driver/container/internal.h"
 #include "os/fd.h"
-#include "os/net.h"
 #include "os/path.h"
 #include "os/proc.h"
 
@@ -122,14 +118,6 @@ void cunit_started(struct cunit *cu)
 	pool_settle(c);
 }
 
-static void submit(struct cunit *cu, void (*work)(struct inis_job *job), void (*done)(struct inis_job *job))
-{
-	cu->job.work = work;
-	cu->job.done = done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->builder, &cu->job);
-}
-
 static int begin_layers(struct cunit *cu, struct inis_error *err)
 {
 	char path[32];
@@ -137,7 +125,7 @@ static int begin_layers(struct cunit *cu, struct inis_error *err)
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", cu->u.pid);
 	if (WALL("ns.user") && (cu->userns = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return inis_fail_errno(err, "open the user namespace of a unit");
-	submit(cu, work_layers, layers_done);
+	cunit_submit(cu, &cu->c->builder, work_layers, layers_done);
 	return 0;
 }
 
@@ -238,7 +226,7 @@ int cunit_spare(struct container *c, struct inis_error *err)
 
 	if (!cu)
 		return -1;
-	submit(cu, work_spare, spare_done);
+	cunit_submit(cu, &cu->c->builder, work_spare, spare_done);
 	return 0;
 }
 

@@ -89,6 +89,15 @@ int cunit_open_layer(struct cunit *cu, struct inis_error *err)
 	return layer_reopen(&cu->layer, label, err);
 }
 
+void cunit_submit(struct cunit *cu, struct inis_worker *worker, void (*work)(struct inis_job *job),
+		  void (*done)(struct inis_job *job))
+{
+	cu->job.work = work;
+	cu->job.done = done;
+	cu->job_running = true;
+	inis_worker_submit(worker, &cu->job);
+}
+
 static void sweep_done(struct inis_job *job)
 {
 	struct cunit *cu = field_owner(job, struct cunit, job);
@@ -102,10 +111,7 @@ bool cunit_sweep(struct cunit *cu, void (*work)(struct inis_job *job))
 {
 	if (cu->job_running)
 		return false;
-	cu->job.work = work;
-	cu->job.done = sweep_done;
-	cu->job_running = true;
-	inis_worker_submit(&cu->c->sweeper, &cu->job);
+	cunit_submit(cu, &cu->c->sweeper, work, sweep_done);
 	return true;
 }
 
