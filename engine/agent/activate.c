@@ -4,9 +4,7 @@
  */
 #include "agent/activate.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,13 +77,10 @@ static int check_order(const struct order *o, size_t bytes, size_t n_fds, struct
 
 static int receive_order(struct order *o, struct inis_error *err)
 {
-	struct pollfd readable = {.fd = INIS_UNIT_FD, .events = POLLIN};
 	size_t n_fds = 0;
 	ssize_t n;
 
-	while (poll(&readable, 1, -1) < 0 && errno == EINTR)
-		;
-	n = inis_packet_recv(INIS_UNIT_FD, &o->msg, sizeof(o->msg), o->fds, INIS_UNIT_MOUNTS_MAX, &n_fds, err);
+	n = inis_packet_await(INIS_UNIT_FD, &o->msg, sizeof(o->msg), o->fds, INIS_UNIT_MOUNTS_MAX, &n_fds, err);
 	if (n < 0)
 		return -1;
 	if (n == 0)

@@ -9,12 +9,9 @@
 #include "agent/zygote.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,12 +27,11 @@ _Static_assert(sizeof(INIS_ZYGOTE_NAME) == sizeof(INIS_AGENT_NAME), "one takes t
 /* In the clone, once its ids are mapped. Which step failed goes into the exit status, for whoever traces it. */
 static void become_agent(int sock, char *name)
 {
-	int flags = fcntl(sock, F_GETFL);
+	size_t n_fds = 0;
 	char go;
 
-	if (fcntl(sock, F_SETFL, flags & ~O_NONBLOCK) < 0 || recv(sock, &go, 1, 0) != 1)
+	if (inis_packet_await(sock, &go, 1, NULL, 0, &n_fds, NULL) != 1)
 		_exit(100);
-	fcntl(sock, F_SETFL, flags);
 	if (WALL("ns.cgroup") && unshare(CLONE_NEWCGROUP) < 0)
 		_exit(101);
 	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, 0, 0, 0) < 0 ||
@@ -66,12 +62,9 @@ static pid_t answer(const struct inis_zygote_request *request, int cgroup)
 /* Descriptors: the unit's socket and its cgroup. Ends with the broker. */
 static void receive(struct inis_zygote_request *request, int fds[2])
 {
-	struct pollfd readable = {.fd = INIS_UNIT_FD, .events = POLLIN};
 	size_t n_fds = 0;
 
-	while (poll(&readable, 1, -1) < 0 && errno == EINTR)
-		;
-	if (inis_packet_recv(INIS_UNIT_FD, request, sizeof(*request), fds, 2, &n_fds, NULL) != sizeof(*request) ||
+	if (inis_packet_await(INIS_UNIT_FD, request, sizeof(*request), fds, 2, &n_fds, NULL) != sizeof(*request) ||
 	    request->magic != INIS_UNIT_MAGIC || n_fds != 2)
 		_exit(0);
 }

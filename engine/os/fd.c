@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -105,6 +106,15 @@ ssize_t inis_packet_recv(int sock, void *data, size_t n, int *fds, size_t max, s
 	}
 	*n_fds = count;
 	return got;
+}
+
+ssize_t inis_packet_await(int sock, void *data, size_t n, int *fds, size_t max, size_t *n_fds, struct inis_error *err)
+{
+	struct pollfd readable = {.fd = sock, .events = POLLIN};
+
+	while (poll(&readable, 1, -1) < 0 && errno == EINTR)
+		;
+	return inis_packet_recv(sock, data, n, fds, max, n_fds, err);
 }
 
 int inis_sealed_memfd(const char *name, const void *data, size_t n, struct inis_error *err)

@@ -29,6 +29,9 @@ int inis_packet_send(int sock, const void *data, size_t n, const int *fds, size_
  */
 ssize_t inis_packet_recv(int sock, void *data, size_t n, int *fds, size_t max, size_t *n_fds, struct inis_error *err);
 
+/* The same once a packet is there, however long that takes. */
+ssize_t inis_packet_await(int sock, void *data, size_t n, int *fds, size_t max, size_t *n_fds, struct inis_error *err);
+
 /* A read-only memory file with these bytes, offset 0, or -1. */
 int inis_sealed_memfd(const char *name, const void *data, size_t n, struct inis_error *err);
 
