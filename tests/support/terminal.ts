@@ -58,6 +58,7 @@ export class Terminal {
       ({ op, payload }) => terminal.receive(op, payload),
     );
     assert.equal(terminal.ws.handshake.status, 101, terminal.ws.handshake.body.toString());
+    if (terminal.named) await terminal.begun();
     return terminal;
   }
 
@@ -89,6 +90,14 @@ export class Terminal {
 
   get begin(): SizeMessage | undefined {
     return this.sizes[0];
+  }
+
+  /** The first message may come behind the handshake, in a packet of its own. */
+  private async begun(): Promise<void> {
+    await eventually("the first message comes", () => {
+      this.ws.check();
+      return this.begin !== undefined || this.error !== undefined || this.ws.ended;
+    });
   }
 
   /** Waits until the replay of a named terminal is over. */
