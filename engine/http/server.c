@@ -30,7 +30,7 @@ static void make_room(struct http_server *s)
 	struct http_conn *longest = NULL;
 
 	for (struct http_conn *c = s->conns; c; c = c->next) {
-		if (http_conn_spare(c) && (!longest || c->since < longest->since))
+		if (http_conn_spare(c) && (!longest || c->since <= longest->since))
 			longest = c;
 	}
 	if (longest && now - longest->since >= SPARE_MS)

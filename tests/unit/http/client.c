@@ -5,6 +5,7 @@
 #include "client.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,9 @@ void client_ask(int port, const char *request_line, const char *body, struct ans
 bool client_sees_end(int fd)
 {
 	char byte;
+	ssize_t n = recv(fd, &byte, 1, 0);
 
-	return recv(fd, &byte, 1, 0) <= 0;
+	return n == 0 || (n < 0 && errno == ECONNRESET);
 }
 
 void answer_free(struct answer *a)
