@@ -35,7 +35,7 @@ static void say(uint32_t verb, int fd, const struct inis_error *why)
 
 	if (why) {
 		status.sys_errno = why->sys_errno;
-		snprintf(status.step, sizeof(status.step), "%.59s", why->message);
+		snprintf(status.text, sizeof(status.text), "%.*s", (int)sizeof(status.text) - 1, why->message);
 	}
 	/* The broker may be gone; then nobody is left to be told. */
 	inis_packet_send(INIS_UNIT_FD, &status, sizeof(status), &fd, fd >= 0 ? 1 : 0, NULL);

@@ -47,7 +47,7 @@ enum inis_unit_verb {
 	INIS_UNIT_READY = 1, /* agent: + socket */
 	INIS_UNIT_ACTIVATE = 2, /* broker: struct inis_unit_activate + descriptors */
 	INIS_UNIT_ACTIVE = 3, /* agent */
-	INIS_UNIT_FAILED = 4, /* agent: sys_errno and step say why */
+	INIS_UNIT_FAILED = 4, /* agent: text says why */
 };
 
 /* What a descriptor of INIS_UNIT_ACTIVATE is; same order as the descriptors. */
@@ -81,7 +81,7 @@ struct inis_unit_status {
 	uint32_t magic;
 	uint32_t verb; /* READY, ACTIVE or FAILED */
 	int32_t sys_errno;
-	char step[60]; /* which step failed, for the log */
+	char text[124]; /* what failed and why, NUL-terminated */
 };
 
 #endif

@@ -148,6 +148,7 @@ test("a_terminal_stands_still_in_a_paused_session_and_goes_on", async () => {
   const terminal = await Terminal.open(session, { cmd: ["bash", "-c", script] });
   await terminal.shows("line 5\r\n");
   await session.expect(200, "POST", "/pause", { json: {} });
+  await sleep(300); // what is on its way to us
   const before = terminal.text;
   await sleep(500);
   assert.equal(terminal.text, before);

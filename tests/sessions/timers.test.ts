@@ -47,7 +47,7 @@ test("S10_an_operation_longer_than_the_idle_time_is_not_paused", async () => {
 
 test("S10_a_keep_alive_process_keeps_the_session_awake_as_long_as_it_runs", async () => {
   const session = await TestSession.create(t.client, IDLE);
-  await session.start("server", sh("sleep 4; cat /run/inis/generation"), { keep_alive: true });
+  await session.start("server", sh("sleep 7; cat /run/inis/generation"), { keep_alive: true });
   await session.start("other", ["sleep", "600"]);
   await sleep(3000);
   assert.equal(await session.state(), "live");
@@ -97,12 +97,12 @@ test("a_live_session_ends_with_its_lifetime_and_says_so", async () => {
 });
 
 test("S7_a_pause_stretches_no_lifetime_and_an_expired_session_never_wakes", async () => {
-  const session = await TestSession.create(t.client, { max_lifetime_ms: 2500 });
+  const session = await TestSession.create(t.client, { max_lifetime_ms: 5000 });
   await session.pause();
   await session.resume();
   await session.pause();
   const info = await becomes(session, "lifetime_expired");
-  assert(Date.now() >= Date.parse(info.created_at as string) + 2500);
+  assert(Date.now() >= Date.parse(info.created_at as string) + 5000);
   for (const rest of ["/resume", "/exec"]) {
     const reply = await session.expect(410, "POST", rest, { json: { command: ["true"] } });
     assert.equal(reply.json.code, "session_ended");
@@ -113,13 +113,13 @@ test("S7_a_pause_stretches_no_lifetime_and_an_expired_session_never_wakes", asyn
 });
 
 test("a_session_paused_for_too_long_ends_and_a_negative_time_means_never", async () => {
-  const session = await TestSession.create(t.client, { paused_ttl_ms: 1000 });
+  const session = await TestSession.create(t.client, { paused_ttl_ms: 3000 });
   const never = await TestSession.create(t.client, { paused_ttl_ms: -1 });
-  const past = await TestSession.create(t.client, { paused_ttl_ms: 2000, max_lifetime_ms: 1000 });
+  const past = await TestSession.create(t.client, { paused_ttl_ms: 5000, max_lifetime_ms: 4000 });
   await past.pause();
   await session.pause();
   await session.resume();
-  await sleep(1500);
+  await sleep(3500);
   assert.equal(await session.state(), "live", "only time paused counts");
   await session.pause();
   await never.pause();

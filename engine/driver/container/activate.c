@@ -149,17 +149,6 @@ void cunit_activate(struct cunit *cu, struct want *want)
 		cunit_activate_failed(cu, &err);
 }
 
-static int check_answer(const struct inis_unit_status *status, ssize_t n, struct inis_error *err)
-{
-	if (n == sizeof(*status) && status->magic == INIS_UNIT_MAGIC && status->verb == INIS_UNIT_ACTIVE)
-		return 0;
-	if (n == sizeof(*status) && status->verb == INIS_UNIT_FAILED) {
-		errno = status->sys_errno;
-		return inis_fail_errno(err, "the agent could not %.*s", (int)sizeof(status->step), status->step);
-	}
-	return inis_fail(err, INIS_INTERNAL, "the agent of a unit ended while being activated");
-}
-
 /* The record is what makes the unit the session's: written before anybody is told. */
 static int go_live(struct cunit *cu, struct inis_error *err)
 {
@@ -190,16 +179,14 @@ void cunit_settle(struct cunit *cu)
 
 void cunit_activate_event(struct cunit *cu)
 {
-	struct inis_unit_status status;
 	struct inis_error err = INIS_ERROR_INIT;
 	struct want *want = cu->want;
-	size_t fds;
-	ssize_t n = inis_packet_recv(cu->sock, &status, sizeof(status), NULL, 0, &fds, &err);
-	int agent;
+	int agent = -1;
+	int rc = cunit_hear(cu, INIS_UNIT_ACTIVE, NULL, &err);
 
-	if (n < 0 && err.sys_errno == EAGAIN)
+	if (rc == 0)
 		return;
-	if (check_answer(&status, n, &err) < 0 || (agent = go_live(cu, &err)) < 0) {
+	if (rc < 0 || (agent = go_live(cu, &err)) < 0) {
 		cunit_activate_failed(cu, &err);
 		return;
 	}

@@ -202,6 +202,11 @@ pid_t zygote_clone(struct container *c, uint64_t flags, int sock, int cgroup, in
 int cunit_spawn(struct container *c, struct inis_error *err);
 /* Begins to make a spare, which the next cunit_spawn() starts from. */
 int cunit_spare(struct container *c, struct inis_error *err);
+/*
+ * What the agent says on the unit's socket: 1 `verb`, with a descriptor into *fd when that is asked for (caller owns), 0
+ * nothing yet, -1 anything else, or its end. What the agent said of a failure is in *err.
+ */
+int cunit_hear(struct cunit *cu, enum inis_unit_verb verb, int *fd, struct inis_error *err);
 /* When agent and layers are both ready, the unit is BLANK. */
 void cunit_started(struct cunit *cu);
 

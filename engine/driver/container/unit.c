@@ -126,47 +126,70 @@ void cunit_drop_starting(struct cunit *cu, const struct inis_error *why)
 		c->driver.pool_short(c->driver.ctx);
 }
 
-static void on_ready(struct cunit *cu)
+int cunit_hear(struct cunit *cu, enum inis_unit_verb verb, int *fd, struct inis_error *err)
 {
 	struct inis_unit_status status;
-	struct inis_error err = INIS_ERROR_INIT;
-	size_t fds;
-	ssize_t n = inis_packet_recv(cu->sock, &status, sizeof(status), &cu->agent, 1, &fds, &err);
+	size_t fds = 0, wanted = fd ? 1 : 0;
+	ssize_t n = inis_packet_recv(cu->sock, &status, sizeof(status), fd, wanted, &fds, err);
 
-	if (n < 0 && err.sys_errno == EAGAIN)
-		return;
-	if (n != sizeof(status) || status.magic != INIS_UNIT_MAGIC || status.verb != INIS_UNIT_READY || fds != 1) {
-		inis_fail(&err, INIS_INTERNAL, "the agent of a new unit did not start");
-		cunit_drop_starting(cu, &err);
-		return;
+	if (n < 0 && err->sys_errno == EAGAIN)
+		return 0;
+	if (n == sizeof(status) && status.magic == INIS_UNIT_MAGIC && status.verb == (uint32_t)verb && fds == wanted)
+		return 1;
+	if (n == sizeof(status) && status.verb == INIS_UNIT_FAILED) {
+		inis_fail(err, INIS_UNAVAILABLE, "the agent of a unit failed: %.*s", (int)sizeof(status.text),
+			  status.text);
+		err->sys_errno = status.sys_errno;
+		return -1;
 	}
-	cu->agent_ready = true;
-	cunit_started(cu);
+	return inis_fail(err, INIS_INTERNAL, "the agent of a unit ended");
+}
+
+static void on_ready(struct cunit *cu)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+	int rc = cunit_hear(cu, INIS_UNIT_READY, &cu->agent, &err);
+
+	if (rc < 0) {
+		cunit_drop_starting(cu, &err);
+	} else if (rc > 0) {
+		cu->agent_ready = true;
+		cunit_started(cu);
+	}
+}
+
+/* Not LIVE yet: its last words say why. */
+static void agent_lost(struct cunit *cu)
+{
+	struct inis_error err = INIS_ERROR_INIT;
+
+	if (cunit_hear(cu, INIS_UNIT_ACTIVE, NULL, &err) >= 0)
+		inis_fail(&err, INIS_INTERNAL, "the agent of a unit ended");
+	if (cu->state == CU_ACTIVATING)
+		cunit_activate_failed(cu, &err);
+	else
+		cunit_drop_starting(cu, &err);
 }
 
 static void on_socket(struct inis_watch *w, uint32_t events)
 {
 	struct cunit *cu = field_owner(w, struct cunit, sock_watch);
-	struct inis_error err = INIS_ERROR_INIT;
 
 	(void)events;
-	if (cu->state == CU_STARTING) {
+	if (cu->state == CU_STARTING)
 		on_ready(cu);
-	} else if (cu->state == CU_ACTIVATING) {
+	else if (cu->state == CU_ACTIVATING)
 		cunit_activate_event(cu);
-	} else if (cu->state == CU_BLANK) {
-		inis_fail(&err, INIS_INTERNAL, "the agent of a pooled unit ended");
-		cunit_drop_starting(cu, &err);
-	} else {
+	else if (cu->state == CU_BLANK)
+		agent_lost(cu);
+	else
 		inis_watch_stop(cu->c->config.events, w);
-	}
 }
 
 static void on_exit_event(struct inis_watch *w, uint32_t events)
 {
 	struct cunit *cu = field_owner(w, struct cunit, exit_watch);
 	struct container *c = cu->c;
-	struct inis_error err = INIS_ERROR_INIT;
 
 	(void)events;
 	if (!inis_pidfd_reap(cu->u.pidfd, NULL))
@@ -176,12 +199,8 @@ static void on_exit_event(struct inis_watch *w, uint32_t events)
 	if (cu->state == CU_LIVE) {
 		if (c->driver.exited)
 			c->driver.exited(c->driver.ctx, &cu->u);
-	} else if (cu->state == CU_ACTIVATING) {
-		inis_fail(&err, INIS_INTERNAL, "the agent of a unit ended while being activated");
-		cunit_activate_failed(cu, &err);
-	} else if (cu->state == CU_STARTING || cu->state == CU_BLANK) {
-		inis_fail(&err, INIS_INTERNAL, "the agent of a new unit ended");
-		cunit_drop_starting(cu, &err);
+	} else if (cu->state == CU_STARTING || cu->state == CU_BLANK || cu->state == CU_ACTIVATING) {
+		agent_lost(cu);
 	} else {
 		cunit_destroy_step(cu);
 	}

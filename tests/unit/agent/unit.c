@@ -211,7 +211,7 @@ static void expect_status(const struct unit *u, uint32_t verb)
 	if (inis_packet_recv(u->sock, &status, sizeof(status), &sock, 1, &n_fds, &err) != sizeof(status))
 		fail_msg("no status: %s", err.message);
 	if (status.verb != verb)
-		fail_msg("status %u, step %s, errno %d", status.verb, status.step, status.sys_errno);
+		fail_msg("status %u, errno %d: %s", status.verb, status.sys_errno, status.text);
 	if ((n_fds == 1) != (verb == INIS_UNIT_READY))
 		fail_msg("status %u with %zu descriptors", status.verb, n_fds);
 }
