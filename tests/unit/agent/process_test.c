@@ -238,8 +238,9 @@ static void kill_answers_when_all_of_it_is_gone(void **state)
 	struct outcome o;
 
 	(void)state;
-	start("stubborn", "trap '' TERM; (trap '' TERM; setsid sleep 301 &) ; while :; do sleep 1; done");
-	usleep(300000);
+	start("stubborn", "trap '' TERM; (trap '' TERM; setsid sleep 301 &) ; >/tmp/deaf; while :; do sleep 1; done");
+	client_run(&client, "while ! test -e /tmp/deaf; do sleep 0.05; done", &o);
+	outcome_free(&o);
 	info = kill_it("stubborn", 300);
 	assert_false(info.running);
 	assert_int_equal(info.exit.exit_code, 137);

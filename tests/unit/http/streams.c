@@ -177,8 +177,10 @@ static void O9_a_reader_that_stops_costs_neither_memory_nor_time_and_may_go_on(v
 	(void)state;
 	client_send(fd, "GET /flood HTTP/1.1\r\n" CLIENT_KEY "\r\n");
 	app_wait(atomic_load(&app->refused_writes) > 0);
-	usleep(300000);
-	produced = atomic_load(&app->produced);
+	do {
+		produced = atomic_load(&app->produced);
+		usleep(300000);
+	} while (atomic_load(&app->produced) != produced);
 	refused = atomic_load(&app->refused_writes);
 	cpu = cpu_seconds();
 	usleep(1000000);
