@@ -153,8 +153,9 @@ static int make_proc(struct inis_error *err)
 
 int mounts_prepare(struct inis_error *err)
 {
-	if (syscall(SYS_mount, NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0)
-		return inis_fail_errno(err, "make mounts private");
+	/* Not private: a blank unit may wait for long, and what the machine unmounts meanwhile must not stay mounted. */
+	if (syscall(SYS_mount, NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
+		return inis_fail_errno(err, "keep mounts from the machine");
 	return make_proc(err) < 0 ? -1 : make_kernel_mounts(err);
 }
 

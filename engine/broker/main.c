@@ -42,13 +42,13 @@ static int read_config(struct inis_broker_config *config, struct inis_error *err
 	return 0;
 }
 
-/* Mounts made here are nobody else's, and /run is ours. */
+/* Mounts made here are nobody else's, and /run is ours. What the machine unmounts must not stay mounted because of us. */
 static int enter_own_mounts(struct inis_error *err)
 {
 	if (unshare(CLONE_NEWNS) < 0)
 		return inis_fail_errno(err, "a mount namespace of its own");
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return inis_fail_errno(err, "make mounts private");
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return inis_fail_errno(err, "keep mounts from the machine");
 	if (mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
 		return inis_fail_errno(err, "mount /run");
 	return 0;
