@@ -4,7 +4,6 @@
  *
  * The critical path of a create: limits, names, one packet, the agent's own work, one connection.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

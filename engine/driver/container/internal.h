@@ -169,6 +169,12 @@ void cunit_loop_label(const struct cunit *cu, char label[static LAYER_LABEL_SIZE
 /* Makes sure that the mount of its hard layer is open: that of an adopted unit is not at first. */
 int cunit_open_layer(struct cunit *cu, struct inis_error *err);
 
+/*
+ * What the agent says on the unit's socket: 1 `verb`, with a descriptor into *fd when that is asked for (caller owns), 0
+ * nothing yet, -1 anything else, or its end. What the agent said of a failure is in *err.
+ */
+int cunit_hear(struct cunit *cu, enum inis_unit_verb verb, int *fd, struct inis_error *err);
+
 /* The unit's one job; done() sets job_running to false. */
 void cunit_submit(struct cunit *cu, struct inis_worker *worker, void (*work)(struct inis_job *job),
 		  void (*done)(struct inis_job *job));
@@ -202,11 +208,6 @@ pid_t zygote_clone(struct container *c, uint64_t flags, int sock, int cgroup, in
 int cunit_spawn(struct container *c, struct inis_error *err);
 /* Begins to make a spare, which the next cunit_spawn() starts from. */
 int cunit_spare(struct container *c, struct inis_error *err);
-/*
- * What the agent says on the unit's socket: 1 `verb`, with a descriptor into *fd when that is asked for (caller owns), 0
- * nothing yet, -1 anything else, or its end. What the agent said of a failure is in *err.
- */
-int cunit_hear(struct cunit *cu, enum inis_unit_verb verb, int *fd, struct inis_error *err);
 /* When agent and layers are both ready, the unit is BLANK. */
 void cunit_started(struct cunit *cu);
 

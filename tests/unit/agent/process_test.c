@@ -239,7 +239,7 @@ static void kill_answers_when_all_of_it_is_gone(void **state)
 
 	(void)state;
 	start("stubborn", "trap '' TERM; (trap '' TERM; setsid sleep 301 &) ; >/tmp/deaf; while :; do sleep 1; done");
-	client_run(&client, "while ! test -e /tmp/deaf; do sleep 0.05; done", &o);
+	client_run(&client, "until test -e /tmp/deaf && pgrep -fx 'sleep 301'; do sleep 0.05; done", &o);
 	outcome_free(&o);
 	info = kill_it("stubborn", 300);
 	assert_false(info.running);
