@@ -11,7 +11,6 @@
 #include "daemon/front.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 #include "base/log.h"
 #include "base/wall.h"
 #include "daemon/front_config.h"
+#include "daemon/front_memory.h"
 #include "daemon/front_sandbox.h"
 #include "daemon/loop_turns.h"
 
@@ -35,7 +35,6 @@
 #define BODY_PATIENCE   30000 /* ms */
 #define DRAIN_MS        5000
 #define IDLE_LOOK_MS    1000
-#define KEEP_FREE       (1024 * 1024) /* memory that is kept for the next body or capture */
 #define STATUS_OK       0
 #define STATUS_FAILED   1
 
@@ -162,6 +161,7 @@ static void on_answered(const struct http_request *rq, int status, int64_t durat
 	bool named = strstr(route, "{id}") && session_id_parse(http_param(rq, "id"), &id);
 
 	front.last_request = inis_now_ms();
+	front_memory_used();
 	traffic_count(front.api.traffic, rq, status, duration_us);
 	inis_log(INIS_LOG_INFO, "request", "request", http_request_id(rq), "method", http_method(rq), "route", route,
 		 "status", inis_log_int(status), "ms", inis_log_int(duration_us / 1000), "session", named ? id.s : NULL,
@@ -306,6 +306,7 @@ static int set_up_loop(struct inis_error *err)
 	if (uv_loop_init(&front.loop) < 0)
 		return inis_fail(err, INIS_INTERNAL, "no event loop");
 	loop_turns_watch(&front.loop);
+	front_memory_watch(&front.loop);
 	front.api.loop = &front.loop;
 	front.api.started_at = inis_wall_ms();
 	front.api.traffic = traffic_new();
@@ -335,12 +336,6 @@ int inis_front_main(void)
 	struct inis_error err = INIS_ERROR_INIT;
 
 	signal(SIGPIPE, SIG_IGN);
-	/*
-	 * Large bodies and captures come and go: what they took is given back, but not at each turn, since fresh
-	 * pages cost more than what is done with them. Setting one threshold stops the library from moving the other.
-	 */
-	mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
-	mallopt(M_MMAP_THRESHOLD, KEEP_FREE);
 	/* Memory holds secrets: no core files, no tracing by others of this uid. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (set_up(&err) < 0) {

@@ -8,7 +8,8 @@ import { Terminal } from "../support/terminal.js";
 
 /** Between the beginnings of two rounds in one place. */
 const PACE_MS = 1000;
-const REST_MS = 500;
+/** Longer than a server waits before it gives back memory. */
+const REST_MS = 2500;
 
 export class Load {
   /** Milliseconds of each exec since they were taken last. */

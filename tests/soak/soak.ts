@@ -5,9 +5,9 @@
 //
 // Writes build/soak/latest.json, latest.md and latest.svg, and fails when something grew by more than 5 %. All is measured
 // while nothing goes on, so that what a request holds for its time is not taken for what it leaves behind.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { guestInits, openFiles, role } from "../support/footprint.js";
+import { anonymousKb, guestInits, openFiles, role } from "../support/footprint.js";
 import { repository } from "../support/paths.js";
 import { Server } from "../support/server.js";
 import { TestSession } from "../support/session.js";
@@ -25,19 +25,9 @@ const STAYING = 2;
  */
 const WARM_UP_ROUNDS = 100;
 
-/**
- * Without the pages of programs and libraries. Those are divided by the processes that map them, guests and other
- * servers too, and the kernel drops and reads them again as it likes: they come and go without any doing of ours.
- */
-function memoryKb(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
-  const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)![1]);
-  return field("Pss") - field("Pss_File");
-}
-
 function measure(name: string, pid: number): Record<string, number> {
   return {
-    [`${name}_memory_kb`]: memoryKb(pid),
+    [`${name}_memory_kb`]: anonymousKb(pid),
     [`${name}_files`]: openFiles(pid),
     [`${name}_threads`]: readdirSync(`/proc/${pid}/task`).length,
   };
@@ -61,7 +51,7 @@ function sample(pids: Measured, load: Load, minutes: number): Sample {
     ...measure("front", pids.front),
     ...measure("broker", pids.broker),
     ...measure("supervisor", pids.supervisor),
-    agents_memory_kb: pids.agents.reduce((sum, pid) => sum + memoryKb(pid), 0),
+    agents_memory_kb: pids.agents.reduce((sum, pid) => sum + anonymousKb(pid), 0),
     agents_files: pids.agents.reduce((sum, pid) => sum + openFiles(pid), 0),
     exec_p50_ms: Math.round(median(latencies)),
     exec_p99_ms: Math.round(percentile(latencies, 0.99)),

@@ -94,6 +94,16 @@ export function residentKb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
+/**
+ * Memory without the pages of programs and libraries. Those are divided by the processes that map them, guests and other
+ * servers too, and the kernel drops and reads them again as it likes: they come and go without any doing of ours.
+ */
+export function anonymousKb(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1]);
+  return field("Pss") - field("Pss_File");
+}
+
 export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
