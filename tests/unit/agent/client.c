@@ -284,6 +284,17 @@ void client_succeed(const char *script)
 	outcome_free(&o);
 }
 
+void client_expect_output(const char *script, const char *out)
+{
+	struct outcome o;
+
+	client_run(&client, script, &o);
+	if (out && strcmp(outcome_out(&o), out) != 0)
+		fail_msg("%s: \"%s\" expected, got \"%s\", stderr \"%s\"", script, out, outcome_out(&o),
+			 outcome_err(&o));
+	outcome_free(&o);
+}
+
 /* ---- a program of tests ---- */
 
 struct unit unit;

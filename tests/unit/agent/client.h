@@ -62,6 +62,8 @@ void client_exec_finish_from(struct client *c, uint32_t channel, uint64_t out, s
 void client_run(struct client *c, const char *script, struct outcome *o);
 /* Runs a script by the client of the group, which must exit with 0. */
 void client_succeed(const char *script);
+/* Runs a script by the client of the group, whose stdout must be this; NULL: anything. */
+void client_expect_output(const char *script, const char *out);
 /* Appends what a frame carries to the output before it: without a gap, without an overlap. */
 void client_take(struct inis_buf *to, uint64_t base, const struct inis_frame *f);
 
