@@ -23,6 +23,8 @@ static void on_rest(uv_timer_t *timer)
 
 void front_memory_watch(uv_loop_t *loop)
 {
+	/* The end of another arena than the first is never trimmed. */
+	mallopt(M_ARENA_MAX, 1);
 	/* Setting one threshold stops the library from moving the other. */
 	mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
 	mallopt(M_MMAP_THRESHOLD, KEEP_FREE);

@@ -151,7 +151,8 @@ static void look_at(struct inis_kept *k, const char *name, struct found_list *l)
 	f.bytes = size_of(k->dir, name);
 	k->bytes += f.bytes;
 	/* Without memory it stays until the next look. */
-	remember(l, &f);
+	if (l)
+		remember(l, &f);
 }
 
 static int older_first(const void *a, const void *b)
@@ -162,24 +163,39 @@ static int older_first(const void *a, const void *b)
 	return (x->ended > y->ended) - (x->ended < y->ended);
 }
 
-static void look_at_all(struct inis_kept *k)
+/* All of it, counted anew; what stays goes into the list, which may be NULL. */
+static void look_at_each(struct inis_kept *k, struct found_list *l)
 {
 	cleanup_dir DIR *list = open_list(k->dir, ".");
-	struct found_list found = {NULL, 0, 0};
 	struct dirent *e;
 
 	k->bytes = 0;
 	while (list && (e = readdir(list))) {
 		if (!dot_name(e->d_name))
-			look_at(k, e->d_name, &found);
+			look_at(k, e->d_name, l);
 	}
-	if (k->bytes > k->max_bytes && found.items)
+}
+
+static void remove_oldest(struct inis_kept *k)
+{
+	struct found_list found = {NULL, 0, 0};
+
+	look_at_each(k, &found);
+	if (found.items)
 		qsort(found.items, found.count, sizeof(*found.items), older_first);
 	for (size_t i = 0; i < found.count && k->bytes > k->max_bytes; i++) {
 		remove_session(k->dir, found.items[i].id.s);
 		k->bytes -= found.items[i].bytes;
 	}
 	free(found.items);
+}
+
+static void look_at_all(struct inis_kept *k)
+{
+	if (k->bytes <= k->max_bytes)
+		look_at_each(k, NULL);
+	if (k->bytes > k->max_bytes)
+		remove_oldest(k);
 	k->look_at = inis_now_ms() + LOOK_EVERY_MS;
 }
 

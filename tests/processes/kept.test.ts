@@ -6,6 +6,7 @@ import { lstatSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "../support/contract.js";
+import { loopsBelow } from "../support/footprint.js";
 import { eventually } from "../support/helpers.js";
 import { scaled } from "../support/paths.js";
 import { Server } from "../support/server.js";
@@ -25,9 +26,7 @@ async function withServer(config: JsonObject, work: (server: Server) => Promise<
 
 /** Runs a script in the spool directory of the one session of a server, as whoever has broken its agent could. */
 function inSpool(server: Server, script: string): void {
-  const device = readdirSync("/sys/block")
-    .filter((name) => name.startsWith("loop"))
-    .filter((name) => spawnSync("cat", [`/sys/block/${name}/loop/backing_file`]).stdout.includes(server.stateDir))
+  const device = loopsBelow(server.stateDir)
     .map((name) => `/dev/${name}`)
     .find((path) => onDisk(server, path, "ls -A") !== "");
   assert(device, "the session's disk");
