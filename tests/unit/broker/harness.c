@@ -157,6 +157,27 @@ void bench_free(struct bench *b)
 	assert_int_equal(inis_remove_tree_at(tmp, strrchr(b->state_dir, '/') + 1, NULL), 0);
 }
 
+void bench_reap(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+void bench_free_without_trace(struct bench *b, const struct traces *before)
+{
+	struct traces after;
+
+	bench_stop(b, SIGTERM);
+	bench_reap();
+	after = traces_count(b->state_dir, b->instance);
+	assert_int_equal(after.cgroups, before->cgroups);
+	assert_int_equal(after.loops, before->loops);
+	assert_int_equal(after.processes, before->processes);
+	assert_int_equal(after.files, before->files);
+	assert_int_equal(after.mounts, before->mounts);
+	bench_free(b);
+}
+
 uint64_t bench_send(struct bench *b, struct inis_broker_msg *msg)
 {
 	struct inis_error err = INIS_ERROR_INIT;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "broker/broker.h"
+#include "traces.h"
 #include "wire/broker_proto.h"
 
 struct bench {
@@ -39,6 +40,10 @@ void bench_stop(struct bench *b, int signal);
 /* Another front takes over, as after the death of the first. */
 void bench_new_front(struct bench *b);
 void bench_free(struct bench *b);
+/* First processes of units whose broker has ended are ours to wait for. */
+void bench_reap(void);
+/* Stops it in order and frees it; fails when anything is there that was not before. */
+void bench_free_without_trace(struct bench *b, const struct traces *before);
 
 struct reply {
 	struct inis_broker_msg msg;

@@ -19,12 +19,6 @@
 #include "harness.h"
 #include "traces.h"
 
-static void reap_orphans(void)
-{
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
-}
-
 static void connect_and_close(struct bench *b, const struct unit_id *id)
 {
 	struct inis_broker_msg msg;
@@ -43,7 +37,7 @@ static void expect_only(struct bench *b, const struct traces *before)
 
 	/* What the dead broker's pool was ends by itself, a moment later. */
 	for (int i = 0; i < 600; i++) {
-		reap_orphans();
+		bench_reap();
 		after = traces_count(b->state_dir, b->instance);
 		if (memcmp(&after, before, sizeof(after)) == 0)
 			return;
@@ -83,7 +77,7 @@ static void a_unit_survives_its_broker(struct bench *b, int signal)
 	kill(second.pid, SIGKILL);
 	/* No longer the broker's child, and still it notices. */
 	assert_int_equal(bench_receive(b).msg.verb, INIS_B_EVENT_EXITED);
-	reap_orphans();
+	bench_reap();
 	bench_destroy(b, &id);
 	bench_destroy(b, &frozen);
 	bench_stop(b, SIGTERM);
@@ -143,7 +137,7 @@ static void L1_a_broker_killed_at_any_moment_leaves_only_what_the_next_one_lists
 		}
 		usleep((useconds_t)(1000 + round * 4000));
 		bench_stop(&b, SIGKILL);
-		reap_orphans();
+		bench_reap();
 	}
 	bench_start(&b);
 	for (;;) {
@@ -179,7 +173,7 @@ static void a_pool_ends_with_its_broker_at_whatever_moment(void **state)
 		usleep((useconds_t)(round * 3000));
 		bench_stop(&b, SIGKILL);
 		for (int i = 0; left > 0 && i < 600; i++) {
-			reap_orphans();
+			bench_reap();
 			left = traces_count(b.state_dir, b.instance).processes;
 			if (left > 0)
 				usleep(50000);
@@ -213,7 +207,7 @@ static void T6_half_made_units_and_stray_cgroups_are_removed_at_start(void **sta
 	before = traces_count(b.state_dir, b.instance);
 	bench_start(&b);
 	bench_stop(&b, SIGKILL);
-	reap_orphans();
+	bench_reap();
 	make_dir(b.state_dir, "units", "aaaaaaaaaaaaaaaa");
 	make_dir(b.state_dir, "units", "not-a-unit");
 	snprintf(path, sizeof(path), "%s/units/aaaaaaaaaaaaaaaa/unit", b.state_dir);

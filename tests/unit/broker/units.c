@@ -17,20 +17,6 @@
 #include "harness.h"
 #include "traces.h"
 
-static void assert_no_trace(struct bench *b, const struct traces *before)
-{
-	struct traces after;
-
-	bench_stop(b, SIGTERM);
-	after = traces_count(b->state_dir, b->instance);
-	assert_int_equal(after.cgroups, before->cgroups);
-	assert_int_equal(after.loops, before->loops);
-	assert_int_equal(after.processes, before->processes);
-	assert_int_equal(after.files, before->files);
-	assert_int_equal(after.mounts, before->mounts);
-	bench_free(b);
-}
-
 static void a_unit_is_made_connected_and_destroyed(void **state)
 {
 	struct bench b;
@@ -54,7 +40,7 @@ static void a_unit_is_made_connected_and_destroyed(void **state)
 	assert_int_equal(bench_count(&b), 1);
 	bench_destroy(&b, &id);
 	assert_int_equal(bench_count(&b), 0);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void L1_fifty_units_one_after_another_leave_nothing(void **state)
@@ -78,7 +64,7 @@ static void L1_fifty_units_one_after_another_leave_nothing(void **state)
 	assert_int_equal(between.processes, before.processes + 4);
 	/* And the spare: a directory with a disk. */
 	assert_int_equal(between.files, before.files + 6 + 2);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void L6_a_burst_larger_than_the_pool_never_fails(void **state)
@@ -114,7 +100,7 @@ static void L6_a_burst_larger_than_the_pool_never_fails(void **state)
 	for (int i = 0; i < BURST; i++)
 		assert_int_equal(bench_receive(&b).msg.code, INIS_OK);
 	assert_int_equal(bench_count(&b), 0);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void a_frozen_unit_thaws_and_can_be_destroyed_frozen(void **state)
@@ -140,7 +126,7 @@ static void a_frozen_unit_thaws_and_can_be_destroyed_frozen(void **state)
 	unit_message(&msg, INIS_B_FREEZE, &id);
 	assert_int_equal(bench_ask(&b, &msg).msg.code, INIS_OK);
 	bench_destroy(&b, &id);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void L5_the_death_of_a_units_first_process_is_told(void **state)
@@ -164,7 +150,7 @@ static void L5_the_death_of_a_units_first_process_is_told(void **state)
 	unit_message(&msg, INIS_B_CONNECT, &id);
 	assert_int_equal(bench_ask(&b, &msg).msg.code, INIS_SESSION_ENDED);
 	bench_destroy(&b, &id);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void destroys_of_one_unit_at_the_same_time_are_all_answered(void **state)
@@ -188,7 +174,7 @@ static void destroys_of_one_unit_at_the_same_time_are_all_answered(void **state)
 		assert_int_equal(bench_receive(&b).msg.code, INIS_OK);
 	bench_destroy(&b, &id);
 	bench_destroy(&b, &unknown);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void a_disk_of_another_size_is_made_for_the_one_who_asks(void **state)
@@ -209,7 +195,7 @@ static void a_disk_of_another_size_is_made_for_the_one_who_asks(void **state)
 	close(r.fd);
 	assert_int_equal(r.msg.u.unit.disk_mb, 64);
 	bench_destroy(&b, &r.msg.unit_id);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 static void usage_is_measured(void **state)
@@ -236,7 +222,7 @@ static void usage_is_measured(void **state)
 	assert_int_equal(r.msg.u.stats.oom_kills, 0);
 	assert_in_range(r.msg.u.stats.disk_bytes, 1, 64 << 20);
 	bench_destroy(&b, &id);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 /* Without mkfs there are no images; what is left is a directory, and the API must say so. */
@@ -267,7 +253,7 @@ static void without_disk_images_the_disk_is_soft_and_leaves_nothing_either(void 
 		usleep(10000);
 	}
 	bench_destroy(&b, &id);
-	assert_no_trace(&b, &before);
+	bench_free_without_trace(&b, &before);
 }
 
 int main(void)
