@@ -5,6 +5,7 @@
 //
 // What each step printed is kept in build/test-logs/<step>.log.
 import { Log } from "./testing/command.mjs";
+import { abandoned, nothingAbandoned } from "./testing/leftovers.mjs";
 import { build, fuzzers, linters, unitTests } from "./testing/native.mjs";
 import { buildPackages, node22, nodeTests, testFiles } from "./testing/node.mjs";
 import { installRuntimes } from "./testing/runtimes.mjs";
@@ -36,7 +37,8 @@ for (const [name, step] of Object.entries(steps)) {
   if (only.length > 0 && !only.some((word) => name.startsWith(word))) continue;
   const log = new Log(name);
   const started = Date.now();
-  const results = await step(log);
+  const before = abandoned();
+  const results = [...(await step(log)), await nothingAbandoned(before)];
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const { outcome } of results) counts[outcome]++;
   for (const outcome of Object.keys(totals)) totals[outcome] += counts[outcome];
