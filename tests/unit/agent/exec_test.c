@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "client.h"
-#include "wire/unit_proto.h"
 
 static void expect_exit(const char *script, int code)
 {

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 #include <cmocka.h>
 
 #include "client.h"
-#include "wire/unit_proto.h"
 
 static void idle_agent_is_small(void **state)
 {

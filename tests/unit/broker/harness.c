@@ -168,7 +168,6 @@ void bench_free_without_trace(struct bench *b, const struct traces *before)
 	struct traces after;
 
 	bench_stop(b, SIGTERM);
-	bench_reap();
 	after = traces_count(b->state_dir, b->instance);
 	assert_int_equal(after.cgroups, before->cgroups);
 	assert_int_equal(after.loops, before->loops);

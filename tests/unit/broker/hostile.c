@@ -153,6 +153,7 @@ static void whatever_a_front_sends_the_broker_lives_and_keeps_nothing_of_it(void
 	bench_stop(&b, SIGTERM);
 	bench_start(&b);
 	destroy_all(&b);
+	bench_reap();
 	bench_free_without_trace(&b, &traces);
 }
 
